@@ -6,7 +6,7 @@ COOKING := examples/cooking
 # Compiled modules are kept, even where the environment says not to: tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo judge test deep rest quick hosts lint check docs site site-check pictures fuzz gpu bench clean
+.PHONY: help demo judge test deep rest quick oldest packages hosts lint check docs site site-check pictures fuzz gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -53,6 +53,21 @@ rest: $(VENV)/stamp-test  ## run a part of what `make test` leaves out, PART=1/1
 
 quick: $(VENV)/stamp-test  ## run the tests that are quick: no Spark, browser, PyTorch or JAX
 	$(PYTEST) -n 2 --quick
+
+# The oldest versions that pyproject.toml permits stand in an environment of their own.
+OLDEST := $(VENV)/oldest
+$(OLDEST)/stamp: pyproject.toml | $(BIN)/python
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(OLDEST)/bin/python tests/oldest_versions.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python $(PIP) -c $(OLDEST)/constraints.txt --editable '.[report,judge,postgres]' --group quick
+	@touch $@
+
+oldest: $(OLDEST)/stamp  ## run the quick tests with the oldest versions that pyproject.toml permits
+	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest --dist loadscope -n 2 --quick
+
+packages: $(BIN)/python  ## build the wheel and the source distribution into dist/, and try each in an empty environment
+	$(BIN)/python packaging/build_and_try.py
 
 # Heavy hosts stand in an environment of their own, on top of that of the tests: what they ask for
 # would change the versions of other packages there.
@@ -110,4 +125,4 @@ bench: $(VENV)/stamp-bench  ## time gainful beside its peers; with ARGS=--cores,
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

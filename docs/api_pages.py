@@ -103,7 +103,7 @@ TASKS = {
         ),
         ApiPage(
             "Looking at any time",
-            "statistics.betting_ends statistics.betting_capital",
+            "statistics.betting_ends statistics.betting_capital statistics.combine_e_values",
             "guides/means_that_hold.md",
         ),
         ApiPage(
@@ -112,11 +112,17 @@ TASKS = {
             " results.Change",
             "guides/history.md",
         ),
+        ApiPage(
+            "Watch",
+            "history.watch history.WatchingOptions history.Webhook results.Watched results.WatchedRun",
+            "guides/watch.md",
+        ),
         ApiPage("power", "power results.Power", "decide/how_many_queries.md"),
         ApiPage("report", "report results.Report", "guides/report.md"),
         ApiPage(
             "Agreement of rankings",
-            "statistics.rbo statistics.kendall_tau statistics.tau_ap",
+            "statistics.similar statistics.similar_measures results.Similarity statistics.rbo statistics.kendall_tau"
+            " statistics.tau_ap statistics.tau_h statistics.least_item_promoted",
             "guides/rank_agreement.md",
         ),
     ),
@@ -163,7 +169,8 @@ TASKS = {
         ),
         ApiPage(
             "bounds",
-            "bounds judging.bounds_of_runs results.Bounds results.Bound results.RunBounds",
+            "bounds judging.bounds_of_runs results.Bounds results.Bound results.RunBounds"
+            " results.UnjudgedEstimate inputs.UnjudgedOptions",
             "decide/trusting_judgments.md",
         ),
         ApiPage("agreement", "judging.agreement results.Agreement", "guides/assessors.md"),
@@ -206,7 +213,9 @@ TASKS = {
         ApiPage(
             "Inputs",
             "inputs.Judgments inputs.Run inputs.TableLike inputs.ReadingOptions"
-            " inputs.MeasuringOptions inputs.column_names inputs.find_runs inputs.read_chunk_map",
+            " inputs.MeasuringOptions inputs.SamplingOptions inputs.column_names inputs.find_runs inputs.read_chunk_map"
+            " inputs.locate_evidence results.LocatedEvidence"
+            " inputs.reference_judgments",
             "reference/formats.md",
         ),
         ApiPage(
@@ -216,7 +225,7 @@ TASKS = {
         ),
         ApiPage(
             "render",
-            "writing.render writing.formats writing.endings writing.flat_name writing.write_text",
+            "writing.render writing.formats writing.endings writing.flat_name writing.sql writing.write_text",
             "reference/written_files.md",
         ),
         ApiPage(

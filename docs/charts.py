@@ -237,6 +237,32 @@ def reversal() -> str:
     )
 
 
+def gain_and_time() -> str:
+    """CG of a list of long documents and of a list of short ones, by rank and by minutes."""
+    articles, answers = [3, 3, 2, 3, 2, 2, 1, 2, 1, 1], [2, 2, 1, 2, 1, 1, 1, 0, 1, 0]
+    ranks = range(1, 11)
+    gained = {
+        name: [gf.cg(grades, k=k) for k in ranks]
+        for name, grades in (("A", articles), ("B", answers))
+    }
+    minutes = {"A": 2.0, "B": 0.5}
+    series = {f"{name} by k": [*zip(ranks, values, strict=True)] for name, values in gained.items()}
+    for name, values in gained.items():
+        points = [(minutes[name] * k, value) for k, value in zip(ranks, values, strict=True)]
+        series[f"{name} by time"] = [point for point in points if point[0] <= ranks[-1]]
+    plot = Plot((0, 10.5), (0, 20))
+    lines = [plot.line(number, points) for number, points in enumerate(series.values())]
+    ticks = [(at, str(at)) for at in range(0, 11, 2)]
+    frame = plot.frame(ticks, range(0, 21, 4), "documents k, or minutes", 0)
+    said = {name: ", ".join(f"{value:g}" for value in values) for name, values in gained.items()}
+    return picture(
+        "Cumulated gain, by documents and by minutes",
+        f"CG@k for k from 1 to 10. A: {said['A']}; B: {said['B']}. By time, a document of A takes two minutes and one of B half a "
+        "minute: after 5 minutes A has 6 and B 11; after 8 minutes both have 11; after 10 minutes A has 13 and B 11.",
+        frame + "".join(lines) + legend([*series]),
+    )
+
+
 CHARTS = {
     chart.__name__: chart
     for chart in (
@@ -248,6 +274,7 @@ CHARTS = {
         one_and_five,
         examination,
         reversal,
+        gain_and_time,
     )
 }
 

@@ -69,7 +69,7 @@ def command_page(name: str) -> Callable[[], str]:
         parts.append(f"Examples:\n\n```sh\n{calls}\n```")
         for group, found in groups_of(command, command.params):
             parts.append(f"## {group.title}")
-            if group.topic:
+            if group.topic and not group.command:
                 listed = ", ".join(f"`{max(each.opts, key=len)}`" for each in found)
                 anchor = group.title.lower().replace(",", "").replace(" ", "-")
                 parts.append(f"{listed}: see [the options that commands share](index.md#{anchor}).")

@@ -56,6 +56,15 @@ FORMULAS = {
         r" \frac{\sum d_i \text{ over the ranks } i \le k \text{ of documents without a judgment}}"
         r"{\sum d_i \text{ over all ranks } i \le k \text{ of the list}}"
     ),
+    "UDCG@k = 1/(1 + exp(−u)), where u = (1/n)·Σ_{i=1..n} w_i·(1 − p_i)": (
+        r"\mathrm{UDCG}@k = \frac{1}{1 + e^{-u}},\quad u = \frac{1}{n} \sum_{i=1}^{n} w_i \cdot (1 - p_i)"
+    ),
+    "evidence_nDCG@k = Σ_{i=1..k} g_i·d_i / that of the ideal": (
+        r"\mathrm{evidence\_nDCG}@k = \frac{\sum_{i=1}^{k} g_i \cdot d_i}{\text{the same sum for the ideal}}"
+    ),
+    "NuggetRecall@k = Σ_n w_n·s_n / Σ_n w_n": (
+        r"\mathrm{NuggetRecall}@k = \frac{\sum_n w_n \cdot s_n}{\sum_n w_n}"
+    ),
     "alpha_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the greedy ideal": (
         r"\alpha\text{-}\mathrm{nDCG}@k = \frac{\sum_{i=1}^{k} g_i / \log_2(i+1)}{\text{the same sum for the greedy ideal}}"
     ),
@@ -98,6 +107,12 @@ FORMULAS = {
         r"\mathrm{Personalisation}@k = 1 - \text{the mean of } \frac{|A \cap B|}{\sqrt{|A| \cdot |B|}}"
     ),
     "Novelty@k = the mean of −log2(p_i)": r"\mathrm{Novelty}@k = \text{the mean of } -\!\log_2 p_i",
+    "Exposure(group=g)@k = Σ_i a_i·m_i / Σ_i a_i": (
+        r"\mathrm{Exposure}(\text{group}=g)@k = \frac{\sum_i a_i \cdot m_i}{\sum_i a_i}"
+    ),
+    "EE_L@k = Σ_d (ε_d − ε*_d)²": r"\mathrm{EE\text{-}L}@k = \sum_d (\varepsilon_d - \varepsilon^*_d)^2",
+    "EE_D@k = Σ_d ε_d²": r"\mathrm{EE\text{-}D}@k = \sum_d \varepsilon_d^2",
+    "EE_R@k = Σ_d ε_d·ε*_d": r"\mathrm{EE\text{-}R}@k = \sum_d \varepsilon_d \cdot \varepsilon^*_d",
     "Miscalibration@k = Σ_c p_c·log2(p_c / ((1 − α)·q_c + α·p_c))": (
         r"\mathrm{Miscalibration}@k ="
         r" \sum_c p_c \cdot \log_2 \frac{p_c}{(1 - \alpha) \cdot q_c + \alpha \cdot p_c}"
@@ -105,6 +120,7 @@ FORMULAS = {
 }
 # Formulas within sentences.
 WITHIN = {
+    "Σ_{i=1..min(m, k)} a_i / m": r"\frac{1}{m} \sum_{i=1}^{\min(m, k)} a_i",
     "g_i = Σ_s (1−α)^n": r"g_i = \sum_s (1-\alpha)^n",
     "g = Σ_s P(s)·g_s": r"g = \sum_s P(s) \cdot g_s",
     "((i+T+T_i−1)/(i+T+T_i))²": r"\left(\frac{i+T+T_i-1}{i+T+T_i}\right)^2",

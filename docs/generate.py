@@ -26,6 +26,8 @@ MEASURE_PAGES = {
     "user_models": "User models",
     "subtopics": "Several good answers",
     "recommendations": "Beyond relevance",
+    "evidence": "Evidence",
+    "model_answers": "Retrieval for a model",
 }
 
 

@@ -283,6 +283,36 @@ def history() -> str:
     )
 
 
+def watch() -> str:
+    """Draw the changes of three days, of which the last fails the condition."""
+    draw = random.Random(1)  # noqa: S311 - as on the page
+    judgments = {f"q{at}": {"a": 1} for at in range(60)}
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "search.history")
+        for day, share in (("2026-05-01", 0.9), ("2026-05-02", 0.9), ("2026-05-03", 0.5)):
+            run = {query: {"a": 2 if draw.random() < share else 0, "b": 1} for query in judgments}
+            watched = gf.history.watch(
+                path, judgments, {"search": run}, "RR@10", time=day, fail_if="Δ RR@10 < -0.05"
+            )
+            if (difference := watched[0].difference("RR@10")) is not None:
+                value, low, high = difference
+                row = Interval(day, low or value, value, high or value, watched.result, len(rows))
+                rows.append(row)
+    limit = {"-0.05": -0.05}
+    body, height = intervals(rows, [-0.3, -0.2, -0.1, 0, 0.1, 0.2], "difference in RR@10", limit)
+    numbers = "; ".join(
+        f"{row.name} {row.value:+.4f}, from {row.low:+.4f} to {row.high:+.4f}, {row.note}"
+        for row in rows
+    )
+    return picture(
+        "Each day, compared with the day before",
+        f"The difference in RR@10 from the day before, with its interval: {numbers}. The condition fails only if the whole interval is below -0.05.",
+        body,
+        height,
+    )
+
+
 def judging() -> str:
     """Draw the pool of two runs for one query."""
     runs = {
@@ -841,6 +871,71 @@ def correcting_a_model() -> str:
     )
 
 
+def unjudged_estimates() -> str:
+    """Draw a difference between its bounds, as three methods estimate it; and the truth."""
+    truth, model = (grades_in(HOTELS / f"{name}.qrels") for name in ("truth", "model"))
+    runs = {name: HOTELS / f"{name}.run" for name in ("live", "hybrid")}
+    first = {name: first_documents(path, 10) for name, path in runs.items()}
+    judgments = {q: {doc: truth[q][doc] for doc in docs} for q, docs in first["live"].items()}
+    unjudged = [
+        (q, d) for q, docs in first["hybrid"].items() for d in docs if d not in judgments[q]
+    ]
+    draw = random.Random(7)  # noqa: S311 - for a picture
+    single: dict[str, dict[str, int]] = {}
+    for query, doc in draw.sample(sorted(unjudged), 60):
+        single.setdefault(query, {})[doc] = truth[query][doc]
+    complete = {query: truth[query] for query in draw.sample(sorted(truth), 40)}
+    needs: dict[str, dict[str, Any]] = {
+        "bootstrap": {},
+        "conformal": {"model": model, "random_sample": complete},
+        "prediction-powered": {"model": model, "random_sample": single},
+    }
+    notes = {
+        "bootstrap": "no more grades",
+        "conformal": "40 complete queries",
+        "prediction-powered": "60 documents",
+    }
+    rows = []
+    for place, (method, options) in enumerate(needs.items(), 1):
+        bound = gf.bounds(
+            judgments, runs["hybrid"], "nDCG@10", against=runs["live"], estimate=method, **options
+        )["nDCG@10"]
+        inside: Any = bound.estimate
+        rows.append(Interval(method, inside.low, inside.value, inside.high, notes[method], place))
+    rows.insert(0, Interval("bounds", bound.low, bound.value, bound.high, "unjudged as 0: dot"))
+    scores = gf.evaluate_runs(truth, runs, "nDCG@10")
+    true = scores["hybrid"]["nDCG@10"] - scores["live"]["nDCG@10"]
+    body, height = intervals(
+        rows, [-0.06, -0.03, 0, 0.03, 0.06, 0.09], "hybrid − live", {f"truth {true:.3f}": true}
+    )
+    return picture(
+        "A difference between its bounds",
+        f"The difference in nDCG@10 between two runs, judged in a pool of one of them: {said(rows)}. "
+        f"The truth is {true:.3f}.",
+        body,
+        height,
+    )
+
+
+def grades_in(path: Path) -> dict[str, dict[str, int]]:
+    """Return the grades of a TREC file."""
+    grades: dict[str, dict[str, int]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        query, _, doc, grade = line.split()
+        grades.setdefault(query, {})[doc] = int(grade)
+    return grades
+
+
+def first_documents(path: Path, depth: int) -> dict[str, list[str]]:
+    """Return the first documents of each query of a TREC run."""
+    first: dict[str, list[str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        query, _, doc, rank, *_ = line.split()
+        if int(rank) <= depth:
+            first.setdefault(query, []).append(doc)
+    return first
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     each.__name__: each
     for each in (
@@ -870,6 +965,8 @@ PICTURES: dict[str, Callable[[], str]] = {
         tensors,
         trusting_a_model,
         correcting_a_model,
+        watch,
+        unjudged_estimates,
     )
 }
 

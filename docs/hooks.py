@@ -19,7 +19,7 @@ PLACES = {
 # Words that people search for and that a page answers, whether or not they occur in it.
 SEARCHED_FOR = {
     "start.md": ["quickstart", "tutorial", "getting started", "install"],
-    "understand/ndcg.md": ["Wikipedia", "formula", "definition", "normalized"],
+    "understand/ndcg.md": ["Wikipedia", "natural logarithm", "formula", "definition", "normalized"],
     "understand/logarithm.md": ["log2", "discount", "base"],
     "understand/ties.md": ["ties", "equal scores"],
     "understand/unjudged_documents.md": ["unjudged", "holes"],
@@ -135,7 +135,7 @@ def page_of(file: Path) -> str:
     search = "" if file in PLACES else "---\nsearch:\n  exclude: true\n---\n\n"
     if file.suffix == ".md":
         page = search + relinked(text, file.parent, place_of(file))
-        return collapsed(page) if file.name == "CHANGELOG.md" else page
+        return collapsed(page) if file.parent.name == "changes" else page
     language = LANGUAGES.get(file.suffix, "text")
     return f"{search}# {file.relative_to(ROOT)}\n\n``````{language}\n{text}\n``````\n"
 

@@ -101,6 +101,7 @@ CASES = {
             "skip": "q1 +",
             "skip_all": "q1 +",
             "one": "q1 +|q2 +1",
+            "abstain": "q1 +|q2 0",
             "error": "",
             "nan": "q1 +|q2 ?",
         },

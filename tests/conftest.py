@@ -107,7 +107,10 @@ def pytest_configure(config):
         folders = [
             each
             for each in sorted((ROOT / "tests").iterdir())
-            if each.is_dir() and each.name[0] not in "._" and each.name not in left_out
+            if each.is_dir()
+            and each.name[0] not in "._"
+            and each.name not in left_out
+            and not (config.option.quick and f"tests/{each.name}/" in SLOW)
         ]
         first = len(folders) * int(process["workerid"][2:]) // process["workercount"]
         config.args = [str(each) for each in (*folders[first:], *folders[:first])]

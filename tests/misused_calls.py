@@ -5,6 +5,7 @@ import functools
 import inspect
 import itertools
 import math
+import os
 import sys
 import traceback
 import warnings
@@ -312,7 +313,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         "check_measure": Call(gf.measures.check_measure, {"measure": "AP", "lists": 3, "seed": 1}),
         "define": Call(
             gf.measures.define,
-            {"name": "Hit", "cutoff": True, "range": (0, 1), "per_query": True, "ties": False, "needs_run": True},
+            {"name": "Hit", "cutoff": True, "range": (0, 1), "per_query": True, "ties": False, "needs_run": True, "better": "higher"},
         ),
         "use": Call(lambda definitions: gf.measures.use(definitions), {"definitions": RETURNED}),
         "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
@@ -411,6 +412,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         "formats": Call(gf.writing.formats, {}),
         "inferred_ap": Call(gf.judging.inferred_ap, {"samples": SAMPLES, "run": one}),
         "inferred_ndcg": Call(gf.judging.inferred_ndcg, {"samples": SAMPLES, "run": one}),
+        "combine_e_values": Call(gf.statistics.combine_e_values, {"e_values": [0.5, 3.0], "same_queries": False}),
         "betting_capital": Call(gf.statistics.betting_capital, {"values": [0.1, 0.3], "mean": 0.0}),
         "betting_ends": Call(gf.statistics.betting_ends, {"values": [0.1, 0.3], "level": 0.95}),
         "kendall_tau": Call(gf.statistics.kendall_tau, {"first": ["a", "b", "c"], "second": {"a": 1, "b": 2, "c": 3}}),
@@ -433,6 +435,17 @@ def functions() -> Iterator[tuple[str, Call]]:
         ),
         "page": Call(gf.history.page, {"history": "of-results.history", "title": "t", "level": 0.9}),
         "read": Call(gf.history.read, {"path": "of-results.history"}),
+        "Webhook": Call(
+            gf.history.Webhook,
+            {"variable": "GAINFUL_TESTED_HOOK", "template": {"text": "{paragraph}"}, "timeout": 1.5, "retries": 2},
+        ),
+        "watch": Call(
+            gf.history.watch,
+            {
+                "path": "watched.history", "judgments": JUDGMENTS, "runs": RUNS, "measures": ["AP"], "label": "v1", "time": "2026-05-01",
+                "fail_if": "AP < 0.1", "baseline": "release", "level": 0.9,
+            },
+        ),
         "methods": Call(gf.fusion.methods, {}),
         "normalisations": Call(gf.fusion.normalisations, {}),
         "tune": Call(
@@ -448,7 +461,9 @@ def functions() -> Iterator[tuple[str, Call]]:
         "random_order": Call(gf.judging.random_order, {"judgments": JUDGMENTS, "run": one}),
         "rbo": Call(gf.statistics.rbo, {"first": ["a", "b"], "second": {"a": 2.0, "b": 1.0}}),
         "read_baseline": Call(gf.comparison.read_baseline, {"path": "baseline.json"}),
+        "locate_evidence": Call(gf.inputs.locate_evidence, {"evidence": {"q": ["one"]}, "documents": {"d": "one two"}}),
         "read_chunk_map": Call(gf.inputs.read_chunk_map, {"path": "map.tsv"}),
+        "reference_judgments": Call(gf.inputs.reference_judgments, {"run": one, "k": 2, "within": 0.5}),
         "read_subtopics": Call(gf.subtopics.read_subtopics, {"judgments": SUBTOPICS}),
         "render": Call(gf.writing.render, {"result": scores, "format": "csv", "interval": "t"}),
         "report": Call(
@@ -462,6 +477,18 @@ def functions() -> Iterator[tuple[str, Call]]:
         "subtopic_catalogue": Call(gf.subtopics.subtopic_catalogue, {}),
         "subtopic_family": Call(gf.subtopics.subtopic_family, {"name": "alpha_nDCG"}),
         "tau_ap": Call(gf.statistics.tau_ap, {"reference": ["a", "b"], "ranking": {"a": 1, "b": 2}}),
+        "similar": Call(
+            gf.statistics.similar, {"runs": RUNS, "by": ["rbo", "promoted"], "p": 0.8, "depth": 3}
+        ),
+        "similar_measures": Call(
+            gf.statistics.similar_measures,
+            {"judgments": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2", "RR"], "by": "tau"},
+        ),
+        "tau_h": Call(gf.statistics.tau_h, {"first": ["a", "b"], "second": {"a": 1, "b": 2}}),
+        "least_item_promoted": Call(
+            gf.statistics.least_item_promoted,
+            {"reference": ["a", "b"], "ranking": {"a": 1, "b": 2}, "depth": 2},
+        ),
         "cases": Call(gf.vectors.cases, {"topics": ["ties"], "dialect": None}),
         "conformance": Call(
             gf.vectors.conformance,
@@ -480,6 +507,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         ),
         "write_judgments": Call(gf.write_judgments, {"judgments": JUDGMENTS, "path": "out.qrels"}),
         "write_run": Call(gf.write_run, {"run": one, "path": "out.run"}),
+        "sql": Call(gf.writing.sql, {"measure": "nDCG@10", "dialect": "sqlite"}),
         "flat_name": Call(gf.writing.flat_name, {"name": "nDCG@10"}),
         "write_text": Call(gf.writing.write_text, {"text": "words", "path": "out.txt"}),
         "Choice": Call(gf.measures.Choice, {"name": "n", "question": "q", "answers": {"yes": "so"}}),
@@ -502,17 +530,17 @@ def functions() -> Iterator[tuple[str, Call]]:
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
     "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "Case", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
-    "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
-    "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
+    "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Leaderboard", "LearningCurve", "LocatedEvidence",
+    "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Similarity",
     "ClickJudgments", "ClickLog", "ClickModels", "Earnings", "Interleaved", "InterleavingVerdict", "PositionBias",
     "Slice", "TieRange",
-    "Tuned", "Verdict", "Which", "Why",
+    "Tuned", "UnjudgedEstimate", "Verdict", "Watched", "WatchedRun", "Which", "Why",
 }  # fmt: skip
 
 # Types and records for type checkers, and the table of codes: nothing to call.
 RECORDS = {
     "CODES", "CollectingOptions", "ComparisonOptions", "Judgments", "LogOptions", "MeasuringOptions", "ReadingOptions",
-    "RecordingOptions", "Run", "TableLike",
+    "RecordingOptions", "Run", "SamplingOptions", "TableLike", "UnjudgedOptions", "WatchingOptions",
 }  # fmt: skip
 
 # Errors and warnings carry whatever they are given.
@@ -711,6 +739,9 @@ CLICK_LOG = [
 ]  # fmt: skip
 
 
+os.environ["GAINFUL_TESTED_HOOK"] = "http://127.0.0.1:9/hook"
+
+
 def history_with_a_change() -> "gf.results.History":
     """Write and return a history in which every one of 20 queries became better."""
     path = Path("of-results.history")
@@ -733,6 +764,7 @@ def results() -> dict[str, Any]:
     gf.comparison.save_baseline(scores, "baseline-of-results.json")
     difference = compared["two", "nDCG@2"]
     history = history_with_a_change()
+    watched = gf.history.watch("watched.history", JUDGMENTS, RUNS, "AP", fail_if="AP < 0.1")
     found = gf.check(JUDGMENTS, RUNS)
     return {
         "Agreement": gf.judging.agreement([JUDGMENTS, JUDGMENTS], resamples=9, runs=RUNS),
@@ -750,8 +782,11 @@ def results() -> dict[str, Any]:
         "Calibration": gf.judging.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random"),
         "Change": history.changes()[0],
         "Changes": history.changes(),
+        "LocatedEvidence": gf.inputs.locate_evidence({"q": ["one", "three"]}, {"d": "one two"}),
         "History": history,
         "HistoryEntry": history[0],
+        "Watched": watched,
+        "WatchedRun": watched[0],
         "Chance": gf.judging.random_order(JUDGMENTS, RUN),
         "Choice": gf.measures.choices()[0],
         "CollectedGrades": gf.judging.collect_grades(
@@ -785,6 +820,7 @@ def results() -> dict[str, Any]:
         "Policy": gf.Policy(ties="average"),
         "Pool": gf.pool(RUNS, depth=2),
         "PoolBias": gf.judging.pool_bias(JUDGMENTS, RUNS, depth=2),
+        "Similarity": gf.statistics.similar(RUNS),
         "Power": gf.power(sd=0.2, difference=0.1, power=0.8),
         "RecommendationMeasure": gf.recommending.RecommendationMeasure("ILD", cutoff=5),
         "RecommendationScores": gf.recommending.evaluate_recommendations(
@@ -798,6 +834,7 @@ def results() -> dict[str, Any]:
         ),
         "Report": gf.report(JUDGMENTS, RUNS, "nDCG@2", resamples=50),
         "RunBounds": gf.judging.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2)),
+        "UnjudgedEstimate": gf.bounds(JUDGMENTS, RUN, estimate="bootstrap")["nDCG@10"].estimate,
         "RunScores": gf.evaluate_runs(JUDGMENTS, RUNS, ["nDCG@10", "AP"]),
         "SampleDesign": gf.judging.sample_queries(JUDGMENTS, 2),
         "Scores": scores,
@@ -823,11 +860,12 @@ OF_METHODS: dict[str, Any] = {
     "created": "c", "rank": 2, "amount": 0.5, "scores": None, "upto": 3, "run": "two",
     "base": "one", "column": "nDCG@10", "lowest": -1.0, "chunks": True,
     "tracker": a_function, "resamples": 9, "seed": 1, "count": 2, "level": 0.9,
+    "by": "rbo", "first": "one", "second": "two",
 }  # fmt: skip
 
 # Sequences, whose items raise what Python's lists do.
 OF_PLACES = (
-    "Changes", "ClickModels", "Findings", "Interleaved", "InterleavingVerdict", "Pool", "PoolBias", "PositionBias",
+    "Changes", "ClickModels", "Findings", "Interleaved", "InterleavingVerdict", "Pool", "PoolBias", "PositionBias", "Watched",
 )  # fmt: skip
 # What must raise what Python's protocols say: IndexError, TypeError, ValueError. Spark starts Java.
 PROTOCOL = {"index", "count", "__contains__", "__iter__"}
@@ -850,6 +888,8 @@ def methods() -> Iterator[tuple[str, Call]]:
         "Scores": {"measure": "AP", "runs": {"one": scores}},
         "Bounds": {"measure": "nDCG@2"},
         "History": {"run": "run", "place": 0},
+        "Watched": {"place": 0},
+        "WatchedRun": {"measure": "AP"},
         "Calibration": {
             "fail_if": ["Δ nDCG@10 < -0.9"],
             "measures": ["nDCG@10"],

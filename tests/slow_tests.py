@@ -17,6 +17,8 @@ HOSTS = (
     "xgboost",
 )  # pages in docs/hosts
 SLOW = (
+    # Processes that are killed, and a database server.
+    "tests/analysis/history/test_history_databases.py",
     # Spark: a Java machine.
     "tests/spark/",
     "tests/dialects/test_spark_mllib.py",
@@ -26,6 +28,8 @@ SLOW = (
     "tests/browser/",
     # PyTorch and JAX: compilers.
     "tests/training/",
+    "tests/rows/test_numbers_in_tensors.py",
+    "tests/rows/test_series.py",
     "tests/analysis/comparison/test_examples.py",
     # Trainers.
     "tests/integrations/",
@@ -43,6 +47,8 @@ SLOW = (
     "tests/project/test_coming_from.py",
     "tests/evaluation/test_measures_against_tools.py",
     "tests/evaluation/test_other_tools.py",
+    "tests/measures/test_defined_by_ir_measures.py",
+    "tests/measures/test_measures_of_ir_measures.py",
     "tests/compat/test_pytrec_eval.py",
     # Charts and pages: a schema of a thousand parts checks each chart, and a renderer draws it.
     "tests/output/plotting/test_charts.py",
@@ -92,7 +98,7 @@ SLOW = (
     "tests/evaluation/test_many_cutoffs.py::test_many_cutoffs_beside_a_few",
     "tests/evaluation/test_measures_against_literal.py",
     "tests/evaluation/test_measure_properties.py",
-    "tests/judging/test_bounds.py",
+    "tests/evaluation/test_bounds.py",
     "tests/playground/test_playground_arithmetic.py",
     "tests/judging/test_limits.py",
     "tests/judging/test_next_to_judge.py",
@@ -342,8 +348,8 @@ THINNED = {
     "test_negative_labels_and_equal_scores_are_those_of_the_loss": 16,
     "tests/integrations/test_objectives.py::test_the_gradient_is_that_of_the_loss": 16,
     "tests/integrations/test_retrieval_measures.py::test_questions_one_by_one_are_those_of_evaluate": 16,
-    "tests/judging/test_bounds.py::test_bounds_are_the_ends_of_all_assignments": 8,
-    "tests/judging/test_bounds.py::test_bounds_of_a_difference": 8,
+    "tests/evaluation/test_bounds.py::test_bounds_are_the_ends_of_all_assignments": 8,
+    "tests/evaluation/test_bounds.py::test_bounds_of_a_difference": 8,
     "tests/judging/test_next_to_judge.py::test_every_kind_of_input_gives_the_same": 8,
     "tests/judging/test_next_to_judge.py::test_priorities_are_those_of_a_literal_recomputation": 36,
     "tests/judging/test_pool.py::test_every_kind_of_input_gives_the_same": 8,
@@ -508,6 +514,12 @@ ALIKE = {
 # draws. `make test` leaves them out, as it does the cases above; `make rest` tries a part of all that
 # is left out, and each submission another part: see .ci/run.
 _LONG = {
+    "tests/evaluation/test_estimates_between_bounds.py": (
+        "test_methods_with_a_random_sample_hold_where_the_bootstrap_is_biased",
+    ),
+    "tests/analysis/history/test_history_databases.py": (
+        "test_a_thousand_kills_lose_no_completed_entry",
+    ),
     "tests/analysis/history/test_history_file.py": (
         "test_a_thousand_kills_lose_no_completed_entry",
     ),
@@ -743,6 +755,11 @@ _SAME_RANKS = dict.fromkeys(
     ("average_precision", "cg", "dcg", "precision", "recall", "reciprocal_rank"), "ndcg"
 )
 REPRESENTED = {
+    # Every store appends in the same transactions; DuckDB's takes the longest.
+    "tests/analysis/history/test_history_databases.py::test_kills_at_random_times_lose_no_completed_entry": {
+        "postgresql": "duckdb",
+        "sqlite": "duckdb",
+    },
     # Of one whose gradient is given, the graph is the same for every backend.
     "tests/training/test_losses_transformed.py::test_losses_compiled_to_machine_code": {
         "approx_ndcg": "xe_ndcg",

@@ -45,6 +45,7 @@ POLICIES = (
     {"ties": "average", "missing": "skip", "drop_self": "yes"},
     {"ties": "best", "negative": "zero", "empty": "skip", "fold": "none"},
     {"ties": "average", "negative": "unjudged", "empty": "skip_all"},
+    {"empty": "abstain"},
     {"ties": "doc", "negative": "unjudged", "unjudged": "condense", "drop_self": "run"},
     {"ties": "worst", "negative": "keep", "drop_self": "run"},
     {"ties": "worst", "negative": "both", "absent": "lowest"},

@@ -332,7 +332,7 @@ case("self-yes", "A document with the id of its query is removed from run and ju
 
 topic(
     "dialects",
-    "Thirty tools",
+    "Thirty-one tools",
     "The same small data, measured as each tool does. Measure and choices define the calculation, so you needn't know the tool; "
     "`gainful dialects NAME` describes it. Choices that a tool leaves open, such as the order of ties, have no case.",
 )
@@ -355,6 +355,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "tf-ranking": {**LIST, **EXP2, "without": "ties close negative"},
     "rax": {**LIST, **EXP2, "ties": "order", "negative": "both", "precision": "single", "with": "fraction"},
     "allrank": {**LIST, **EXP2, "empty": "one", "without": "ties close negative"},
+    "kaggle": {**EXP2, "empty": "one", "negative": "both", "without": "ties close"},
     "elasticsearch": {**EXP2, "depth": "retrieved", "negative": "both", "missing": "skip", "without": "ties close"},
     "quepid": {**EXP2, "depth": "all", "missing": "skip", "without": "ties close"},
     "beir": {**TREC, "drop_self": "run", "with": "self"},

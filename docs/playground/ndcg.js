@@ -38,12 +38,14 @@ const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
 export function gainOf(s, grade) {
   let gain = grade ?? 0;
+  if (typeof s.gain === "function") gain = s.gain(gain);
   if (s.gain === "binary") gain = +(gain > 0);
   if (s.gain === "exp2") gain = Number.isInteger(gain) ? 2 ** gain - 1 : Math.expm1(gain * Math.LN2);
   return s.negative === "zero" ? Math.max(gain, 0) : gain;
 }
 
 export function discountOf(s, rank) {
+  if (typeof s.discount === "function") return s.discount(rank);
   const b = s.base === "e" ? Math.E : +s.base;
   const log = (x) => (b === 2 ? Math.log2(x) : b === 10 ? Math.log10(x) : Math.log(x) / Math.log(b));
   if (s.discount === "log") return 1 / log(rank + 1);

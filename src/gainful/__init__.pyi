@@ -36,8 +36,8 @@ from gainful.evaluation.measures_on_grade_lists import ndcg
 from gainful.evaluation.measures_on_grade_lists import precision
 from gainful.evaluation.measures_on_grade_lists import recall
 from gainful.evaluation.measures_on_grade_lists import rr
+from gainful.evaluation.unjudged.bounds import bounds
 from gainful.integrations.recording.record import record
-from gainful.judging.bounds import bounds
 from gainful.judging.pool import pool
 from gainful.judging.values_by_cutoff import curve
 from gainful.measures.measure import Measure

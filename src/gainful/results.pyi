@@ -16,9 +16,13 @@ from gainful.analysis.history.changes import Change
 from gainful.analysis.history.changes import Changes
 from gainful.analysis.history.entries import HistoryEntry
 from gainful.analysis.history.history import History
+from gainful.analysis.history.watching import Watched
+from gainful.analysis.history.watching import WatchedRun
 from gainful.analysis.linting.findings import Finding
 from gainful.analysis.linting.findings import Findings
+from gainful.analysis.linting.located_evidence import LocatedEvidence
 from gainful.analysis.power import Power
+from gainful.analysis.similarity_of_runs import Similarity
 from gainful.behaviour.click_log import ClickLog
 from gainful.behaviour.counterfactual import Earnings
 from gainful.behaviour.examination import PositionBias
@@ -35,6 +39,10 @@ from gainful.evaluation.scores import RunScores
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores import TieRange
 from gainful.evaluation.tables_beside_judgments import RecommendationScores
+from gainful.evaluation.unjudged.bounds import Bound
+from gainful.evaluation.unjudged.bounds import Bounds
+from gainful.evaluation.unjudged.bounds import RunBounds
+from gainful.evaluation.unjudged.estimates import UnjudgedEstimate
 from gainful.integrations.recording.recorded_run import RecordedRun
 from gainful.judging.assessors.agreement import Agreement
 from gainful.judging.assessors.calibration_result import Calibration
@@ -42,9 +50,6 @@ from gainful.judging.assessors.collected_grades import CollectedGrades
 from gainful.judging.assessors.merging import MergedJudgments
 from gainful.judging.assessors.sample_design import SampleDesign
 from gainful.judging.bias_of_pools import PoolBias
-from gainful.judging.bounds import Bound
-from gainful.judging.bounds import Bounds
-from gainful.judging.bounds import RunBounds
 from gainful.judging.inferred_measures import Inferred
 from gainful.judging.inferred_measures import InferredAP
 from gainful.judging.pool import Pool
@@ -86,6 +91,7 @@ __all__ = [
     "InterleavingVerdict",
     "Leaderboard",
     "LearningCurve",
+    "LocatedEvidence",
     "MeasureCheck",
     "MergedJudgments",
     "Movers",
@@ -100,10 +106,14 @@ __all__ = [
     "RunScores",
     "SampleDesign",
     "Scores",
+    "Similarity",
     "Slice",
     "TieRange",
     "Tuned",
+    "UnjudgedEstimate",
     "Verdict",
+    "Watched",
+    "WatchedRun",
     "Which",
     "Why",
 ]

@@ -2,6 +2,7 @@
 
 from gainful.output.rendering.table_formats import formats
 from gainful.output.writing.experiment_trackers import flat_name
+from gainful.output.writing.measure_as_sql import sql
 from gainful.output.writing.output_files import endings
 from gainful.output.writing.output_files import write_text
 from gainful.reporting.render_any_result import render
@@ -11,5 +12,6 @@ __all__ = [
     "flat_name",
     "formats",
     "render",
+    "sql",
     "write_text",
 ]

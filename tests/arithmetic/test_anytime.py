@@ -12,6 +12,7 @@ from gainful.arithmetic.statistics.anytime import (
     asymptotic_reach,
     betting_capital,
     betting_ends,
+    combine_e_values,
 )
 from gainful.arithmetic.statistics.intervals import intervals_of_means
 from gainful.arithmetic.statistics.moments import moments
@@ -198,3 +199,63 @@ def test_few_changed_queries_raise_no_doubt_about_an_interval_that_always_holds(
     assert "too few to trust the interval" in usual.gate("Δ RR < -0.5").checked[0].found
     assert "too few to trust" not in anytime.verdicts[0]
     assert "too few to trust" not in anytime.gate("Δ RR < -0.5").checked[0].found
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_the_evidence_of_several_days_rarely_grows_without_a_difference(name: str) -> None:
+    """Of 400 streams of ten days with 30 new queries each, at most 5% ever have an evidence of 20."""
+    values = STREAMS[name](np.random.default_rng(9), (400, 10, 30))
+    wrong = 0
+    mean = 0.0
+    for stream in values:
+        e_values = [betting_capital(day)[-1] for day in stream]
+        evidence = combine_e_values(e_values)
+        assert evidence[-1] == pytest.approx(math.prod(e_values))
+        wrong += evidence.max() >= 20
+        mean += combine_e_values(e_values, same_queries=True)[-1] / 400
+    assert wrong / 400 <= 0.05
+    assert mean == pytest.approx(1, abs=0.1)  # the expectation of an e-value is at most 1
+
+
+def test_a_difference_is_found_over_several_days_with_weights_and_clusters() -> None:
+    rng = np.random.default_rng(10)
+    e_values = []
+    for day in range(12):
+        queries = [f"day{day}user{user}_{number}" for user in range(40) for number in range(2)]
+        old = {
+            query: {"nDCG@10": value}
+            for query, value in zip(queries, rng.uniform(0, 0.8, 80), strict=True)
+        }
+        new = {
+            query: {"nDCG@10": float(np.clip(one["nDCG@10"] + rng.normal(0.08, 0.1), 0, 1))}
+            for query, one in old.items()
+        }
+        weights = {query: 1 + at % 3 for at, query in enumerate(queries)}
+        (found,) = gf.comparison.compare_scores(
+            {"old": old, "new": new}, anytime=True, weights=weights, clusters="id:_"
+        ).differences
+        units = np.array([weights[query] for query in queries]).reshape(40, 2)
+        apart = np.array([new[q]["nDCG@10"] - old[q]["nDCG@10"] for q in queries]).reshape(40, 2)
+        order = np.argsort([f"day{day}user{user}_" for user in range(40)])
+        means = (units * apart).sum(axis=1) / units.sum(axis=1)
+        capital = betting_capital(means[order], weights=units.sum(axis=1)[order])
+        assert found.e_value == pytest.approx(capital[-1], rel=1e-9)
+        assert found.to_dict()["tests"]["betting"]["e_value"] == found.e_value
+        e_values.append(found.e_value)
+    evidence = combine_e_values(e_values)
+    assert max(e_values) < evidence[-1]
+    assert evidence[-1] > 20
+
+
+def test_other_tests_have_no_e_value() -> None:
+    (found,) = gf.compare(JUDGMENTS, {"old": OLD, "new": NEW}, "RR").differences
+    assert found.e_value is None
+    (joint,) = gf.compare(JUDGMENTS, {"old": OLD, "new": NEW}, "RR", correction="max-t").differences
+    assert joint.e_value is None
+
+
+def test_e_values_are_numbers_from_0() -> None:
+    with pytest.raises(InputError, match="e_values: expected numbers from 0, found -1"):
+        combine_e_values([2.0, -1.0])
+    assert combine_e_values([1e300, 1e300, 0.5])[-1] == math.inf
+    assert combine_e_values([2.0, 0.0, 5.0]).tolist() == [2.0, 0.0, 0.0]

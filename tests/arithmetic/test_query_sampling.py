@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gainful.arithmetic.statistics.intervals import intervals_of_means
+from gainful.arithmetic.statistics.intervals import INTERVALS, intervals_of_means
 from gainful.arithmetic.statistics.moments import moments
 from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.arithmetic.statistics.query_sampling import Sampling
@@ -152,3 +152,84 @@ def test_the_bootstrap_of_clusters_agrees_with_the_t_test() -> None:
     assert t.p is not None
     assert 0.001 < t.p < 0.5
     assert math.isclose(drawn.p, t.p, abs_tol=0.02)
+
+
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+@pytest.mark.parametrize("lightest", [0.5, 0.0])
+def test_values_that_are_added_without_their_weight_count_once(
+    clusters: np.ndarray | None, lightest: float
+) -> None:
+    """The mean is a ratio, (Σ v of these + Σ w·v of the others) / Σ w, with the variance of a ratio."""
+    weights, once = WEIGHTS.copy(), np.arange(12) % 4 == 1
+    weights[5] = lightest
+    counts = np.where(once, 1.0, weights)
+    total, labels = weights.sum(), np.arange(12) if clusters is None else clusters
+    mean = (counts * VALUES).sum() / total
+    apart = [counts[at] * VALUES[at] - weights[at] * mean for at in range(12)]
+    sums = [sum(apart[at] for at in range(12) if labels[at] == one) for one in set(labels.tolist())]
+    variance = sum(one**2 for one in sums) / total**2 * len(sums) / (len(sums) - 1)
+    sampling = Sampling(weights, clusters, once=once)
+    spread = moments(sampling.spread(VALUES[:, None])[:, 0])
+    assert sampling.mean(VALUES) == pytest.approx(mean, abs=1e-15)
+    assert spread.mean == pytest.approx(mean, abs=1e-14)
+    assert spread.count == len(sums)
+    assert spread.sd is not None
+    assert spread.sd**2 / spread.count == pytest.approx(variance, rel=1e-12)
+    (interval,) = intervals_of_means("betting", VALUES[:, None], None, 0.95, [(0, 1)], sampling)
+    assert not interval.known
+    assert "no dialect" in interval.note
+
+
+SAMPLES = {
+    "weights": Sampling(np.random.default_rng(1).uniform(0.5, 2, 120)),
+    "clusters": Sampling(None, np.repeat(np.arange(60), 2)),
+    "strata": Sampling(None, None, np.arange(120) // 40),
+    "all": Sampling(
+        np.random.default_rng(1).uniform(0.5, 2, 120),
+        np.repeat(np.arange(60), 2),
+        np.arange(120) // 40,
+    ),
+}
+ONCE_EACH = ("wilcoxon", "wilcoxon-continuity", "sign")
+"""The tests that count every query once, and say so."""
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize("name", TESTS)
+def test_every_test_supports_every_sample_or_says_why_not(name: str, kind: str) -> None:
+    """Every p that isn't valid at any time is close to the one of the robust t test."""
+    apart = np.random.default_rng(11).normal(0.03, 0.2, (120, 1)).clip(-1, 1)
+    sampling = SAMPLES[kind]
+    (outcome,) = TESTS[name](apart, Draws(4000), 0.0, sampling, [(-1.0, 1.0)])
+    if name in ONCE_EACH:
+        assert outcome.p is None
+        assert "without weights and clusters" in outcome.why
+        assert not TESTS[name].takes_samples
+        return
+    assert TESTS[name].takes_samples
+    assert outcome.p is not None
+    (t,) = TESTS["t"](apart, None, 0.0, sampling)
+    assert t.p is not None
+    assert 0.02 < t.p < 0.3
+    if TESTS[name].anytime:
+        assert t.p < outcome.p <= 1
+    else:
+        assert outcome.p == pytest.approx(t.p, abs=0.03)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize("name", INTERVALS)
+def test_every_interval_supports_every_sample(name: str, kind: str) -> None:
+    """Every interval that isn't valid at any time is close to the one of the robust t test."""
+    apart = np.random.default_rng(11).normal(0.03, 0.2, (120, 1)).clip(-1, 1)
+    sampling = SAMPLES[kind]
+    made, robust = (
+        intervals_of_means(one, apart, Draws(4000), 0.95, [(-1.0, 1.0)], sampling)[0]
+        for one in (name, "t")
+    )
+    assert made.low < sampling.mean(apart[:, 0]) < made.high
+    if name in ("betting", "asymptotic"):
+        assert made.low < robust.low
+        assert made.high > robust.high
+    else:
+        assert (made.low, made.high) == pytest.approx((robust.low, robust.high), abs=0.006)

@@ -257,6 +257,21 @@ def test_oddities_are_counted():
     assert told(log) == EXPECTED
 
 
+def test_rows_without_a_time_are_counted():
+    hours = ["2026-01-01 10:00", "2026-01-01 12:00", "noon", None]
+    table = [
+        {"user": "u", "time": hour, "query": "q", "doc": doc, "position": place, "clicked": place == 1}
+        for hour in hours
+        for place, doc in enumerate("ab", 1)
+    ]  # fmt: skip
+    log = gf.behaviour.read_log(table)
+    assert [str(oddity) for oddity in log.oddities] == [
+        "Rows without a readable time: 4 (counted in their user's last session)",
+        "Documents shown again in the same list: 4 (counted once, at their first position)",
+    ]
+    assert (log.lists, log.impressions) == (2, 4)
+
+
 def test_repeated_rows_and_gaps_are_counted():
     table = [
         *rows(),
@@ -433,6 +448,6 @@ def test_keys_that_differ_in_their_last_bits_only():
     keys = (rng.integers(0, 50, 2000).astype(np.uint64) << np.uint64(40)) + rng.integers(
         0, 9, 2000
     ).astype(np.uint64)
-    distinct, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
-    assert [each.tolist() for each in numbered(keys)] == [numbers.tolist(), firsts.tolist()]
+    distinct, numbers = np.unique(keys, return_inverse=True)
+    assert [each.tolist() for each in numbered(keys)] == [numbers.tolist(), distinct.tolist()]
     assert [len(each) for each in numbered(distinct[:0])] == [0, 0]

@@ -69,6 +69,18 @@ def test_coec_divides_by_the_clicks_expected_at_the_ranks():
     assert fitted.attraction.means == pytest.approx([2 / 2, 0, 3 / (0.25 + 0.25 + 0.5 + 0.5), 0])
 
 
+@pytest.mark.parametrize("impressions", [2, 40])
+def test_the_prior_of_coec_is_the_distribution_of_the_rates(impressions):
+    rng, pairs = np.random.default_rng(0), 20_000
+    clicks = rng.random((pairs, impressions)) < rng.beta(1.2, 3, pairs)[:, None]
+    rows = np.arange(pairs * impressions)
+    ranks = np.ones(len(rows), int)
+    shown = ShownLists(rows // impressions, ranks, clicks.ravel(), np.arange(len(rows) + 1), pairs)
+    prior = MODELS["coec"].fit(shown, Fitting()).attraction.prior
+    assert prior.no == 0
+    assert prior.yes == pytest.approx(1.2, rel=0.05)
+
+
 def _literal_chain(clicks, attraction, stop_after_click, onward_after_none):
     """Return P(clicks) of a list by adding up every path of examinations."""
     total = 0.0

@@ -7,11 +7,13 @@ from urllib.parse import urlsplit
 import pytest
 from page_watch import Watch
 from reports import (
+    HOSTILE,
     assessors,
     bare,
     clicks,
     cooking,
     family,
+    history,
     hostile,
     left_out,
     long_names,
@@ -42,6 +44,8 @@ MAKERS = {
     "long_names": long_names,
     "odd_names": odd_names,
     "saved": saved,
+    "history": history,
+    "hostile_history": partial(history, HOSTILE[2], HOSTILE[1]),
     "nERR@5": partial(family, "nERR@5"),
     "F@5": partial(family, "F@5"),
     "2*AP": partial(family, "2*AP"),

@@ -2,9 +2,11 @@
 
 import csv
 import json
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import gainful as gf
@@ -230,3 +232,21 @@ def assessors():
     merged = gf.judging.merge_judgments(people, names=names)
     made = report(merged, runs, MEASURES, agreement=found, created="2026-11-17")
     return Case(found, runs, made.payload())
+
+
+def history(run="bm25", label="2.0"):
+    """A history of two runs with a rise, a fall and new judgments."""
+    judged = {f"q{at:02}": {"a": 1} for at in range(40)}
+    stricter = {query: {"a": 1, "missed": 1} for query in judged}
+    first, second = ({query: {"a": rank, "b": 1.5} for query in judged} for rank in (1, 2))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "search.history")
+        for day, scores in enumerate((first, first, second, second, first), 1):
+            for name in (run, "dense"):
+                truth = stricter if day == 5 else judged
+                again = gf.evaluate(truth, second, ["AP", "P@1"]) if day == 5 else None
+                gf.history.add(
+                    path, gf.evaluate(truth, scores, ["AP", "P@1"]), run=name, again=again,
+                    label=label if day == 3 else "", time=f"2026-05-0{day}", commit="abc",
+                )  # fmt: skip
+        return SimpleNamespace(html=gf.history.page(path, title="Search"))

@@ -124,6 +124,13 @@ def test_a_row_is_as_good_as_its_link(opened):
     assert page.locator("#detail-title bdi").inner_text() == query
 
 
+def test_a_detail_shows_the_command_that_answers_what_if(opened):
+    page = opened("cooking", at="#query=pad-thai")
+    page.locator("dialog#detail[open] pre.command").wait_for()
+    command = page.inner_text("dialog#detail pre.command")
+    assert command == "gainful explain JUDGMENTS RUN --query pad-thai -m nDCG@10 --swap 1,2"
+
+
 def test_a_detail_has_an_address(opened, reports, until):
     case = reports("cooking")
     page = opened("cooking", at="#query=pad-thai")

@@ -56,3 +56,12 @@ def test_questions_are_answered(log, cli):
     assert cli("clicks", "old.run", "new.run", "--interleave", "-f", "csv").stdout.startswith(
         "query,position,doc,team"
     )
+
+
+@pytest.mark.parametrize("show", [["--show", "models"], ["--show", "positions"], ["-o", "c.qrels"]])
+def test_oddities_of_the_log_are_reported_with_every_answer(log, cli, tmp_path, show):
+    head, first, *others = (tmp_path / "impressions.csv").read_text().splitlines()
+    (tmp_path / "odd.csv").write_text("\n".join([head, first, first, *others]))
+    done = cli("clicks", "odd.csv", "--columns", "doc=product", *show)
+    assert done.returncode == 0
+    assert "odd.csv: Documents shown again in the same list: 1 (counted once" in done.stderr

@@ -53,7 +53,9 @@ def test_a_warning_of_ties(cli, files):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--bounds"], "--bounds requires --grades"),
+        (["--model", "model.qrels"], "--model requires --estimate"),
+        (["--estimate", "bootstrap", "--interval"], "cannot be combined with --interval"),
+        (["--estimate", "conformal"], "complete grades of at least 2 queries"),
         (["--grades", "0,1"], "requires --bounds"),
         (["--unseen", "1"], "requires --bounds"),
         (["--bounds", "--grades", "0,x"], "two ends"),
@@ -67,3 +69,17 @@ def test_failures(options, told, cli, files):
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_bounds_and_estimates_have_default_grades(cli, files):
+    paths = files("j", JUDGMENTS), files("r", RUN)
+    done = cli("evaluate", *paths, "-m", "DCG@3", "--bounds")
+    assert done.returncode == 0, done.stderr
+    assert "Possible grades of unjudged documents: 0, 1." in done.stdout
+    done = cli(
+        "evaluate", *paths, "-m", "DCG@3", "--estimate", "bootstrap", "--level", "0.9", "-f", "csv"
+    )
+    assert done.stdout.splitlines()[0] == "run,measure,value,low,high,estimate,90% low,90% high"
+    expected = gf.bounds(*paths, "DCG@3", estimate="bootstrap", level=0.9)["DCG@3"].estimate
+    cells = [float(cell) for cell in done.stdout.splitlines()[1].split(",")[-3:]]
+    assert cells == [expected.value, expected.low, expected.high]

@@ -124,4 +124,4 @@ def test_options_of_services_are_those_of_python():
     assert {*options_of_group("recording")} - {"call"} == recording
     command = commands.get_command(click.Context(commands), "collect")
     collecting = {*gf.judging.CollectingOptions.__annotations__} - {"progress", "engine", "dry"}
-    assert collecting <= {param.name for param in command.params} | {"assessors"}
+    assert collecting <= {param.name for param in command.params} | {"assessors", "grade_words"}

@@ -104,7 +104,7 @@ def test_a_run_comes_from_standard_input(cli):
         ((KEYWORD, "--budget", "5"), "--budget requires --judgments"),
         ((KEYWORD, "--grades", "0,1"), "--grades requires --judgments"),
         ((KEYWORD, "--judgments", JUDGMENTS, "--budget", "0"), "'--budget': 0 is not in the range"),
-        ((KEYWORD, "--judgments", JUDGMENTS, "--grades", "low"), "--grades expects numbers"),
+        ((KEYWORD, "--judgments", JUDGMENTS, "--grades", "0,low"), "--grades expects grades"),
         ((KEYWORD, "--judgments", JUDGMENTS, "-m", "nDGC"), "Did you mean"),
         ((KEYWORD, "--judgments", JUDGMENTS, "-m", "AP", "-m", "P@5"), "accepts one measure"),
         ((KEYWORD, "-o", "x.parquet.gz"), "Parquet is compressed internally"),
@@ -180,3 +180,24 @@ def test_a_pool_of_old_with_minus_one_is_warned_of(cli, tmp_path):
     assert cli(*asked, "--negative", "keep").stderr == ""
     assert "[unjudged-mark]" in cli("check", half).stdout
     assert "[unjudged-mark]" not in cli("check", half, "--scale", "-1..1").stdout
+
+
+def test_documents_that_clicks_say_little_about_come_first(cli, tmp_path):
+    runs = {"keyword": KEYWORD, "hybrid": HYBRID}
+    plain = gf.judging.next_to_judge(JUDGMENTS, runs, budget=9)
+    shown = [(row.query, row.doc, 1000 if at % 2 else 1) for at, row in enumerate(plain)]
+    log = tmp_path / "clicks.csv"
+    lines = [f"{query},{doc},{count},{count // 4}" for query, doc, count in shown]
+    log.write_text("\n".join(["query,sku,impressions,clicks", *lines]))
+    columns = ("--columns", "clicks.doc=sku")
+    call = ("pool", KEYWORD, HYBRID, "--judgments", JUDGMENTS, "--budget", 9, "-f", "jsonl")
+    done = cli(*call, "--clicks", log, *columns)
+    assert done.returncode == 0, done.stderr
+    clicks = gf.behaviour.click_judgments(gf.behaviour.read_log(str(log), columns={"doc": "sku"}))
+    expected = gf.judging.next_to_judge(JUDGMENTS, runs, budget=9, clicks=clicks)
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [record["doc"] for record in records] == [row.doc for row in expected]
+    assert [record["priority"] for record in records] == [row.priority for row in expected]
+    assert [row.doc for row in expected] != [row.doc for row in plain]
+    assert "--clicks requires --judgments" in cli("pool", KEYWORD, "--clicks", log).stderr
+    assert "needs --clicks" in cli(*call, *columns).stderr

@@ -54,6 +54,36 @@ def test_the_spread_comes_from_two_runs(cli, tmp_path):
     assert again.stdout == done.stdout
 
 
+def test_weights_and_clusters_of_the_queries_count(cli, tmp_path):
+    queries = [f"user{at // 4}_q{at}" for at in range(80)]
+    judgments, base, run = (tmp_path / name for name in ("j.qrels", "a.run", "b.run"))
+    judgments.write_text("".join(f"{query} 0 a 1\n" for query in queries))
+    for file, step in ((base, 2), (run, 3)):
+        lines = [
+            f"{query} Q0 {doc} 1 {score} t\n"
+            for at, query in enumerate(queries)
+            for doc, score in (("a", at // step % 3), ("b", 1.5))
+        ]
+        file.write_text("".join(lines))
+    weights = {query: 1 + at % 3 for at, query in enumerate(queries)}
+    (tmp_path / "weights.json").write_text(json.dumps(weights))
+    sampling = ("--weights", tmp_path / "weights.json", "--clusters", "id:_")
+    done = cli(
+        "power", judgments, base, run, "-m", "RR", "--difference", 0.1, *sampling, "-f", "json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "80 queries in 20 clusters" in done.stderr
+    runs = {"base": str(base), "run": str(run)}
+    (one,) = gf.compare(str(judgments), runs, "RR", weights=weights, clusters="id:_").differences
+    (row,) = json.loads(done.stdout)
+    clusters = gf.power(sd=one.sd, difference=0.1).queries
+    assert (row["sd"], row["queries"]) == (one.sd, 4 * clusters)
+    typed = cli("power", "--sd", one.sd, "--cluster-size", 4, "--difference", 0.1, "-f", "json")
+    assert json.loads(typed.stdout) == [row]
+    refused = cli("power", "--sd", 0.1, "--difference", 0.1, "--clusters", "id:_")
+    assert "--clusters requires RUNs" in refused.stderr
+
+
 def test_the_policy_reaches_the_runs(cli):
     done = cli("power", *FILES, "--queries", 50, "--missing", "skip", "-f", "jsonl")
     policy = gf.Policy(missing="skip")

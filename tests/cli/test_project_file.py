@@ -155,6 +155,7 @@ def test_every_command_is_among_these(project):
         "trec_eval",
         "fuse",
         "history",
+        "watch",
         "agreement",
         "clicks",
         "judge",
@@ -168,6 +169,8 @@ def test_every_command_is_among_these(project):
         "help",
         "conformance",
         "demo",
+        "similar",
+        "sql",
     }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))
 

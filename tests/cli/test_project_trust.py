@@ -75,8 +75,10 @@ DEFINING = {
     "leaderboard": ["leaderboard", "j.qrels", "a.run", "b.run"],
     "measures": ["measures", "hit"],
     "pool": ["pool", "a.run", "b.run"],
+    "similar": ["similar", "a.run", "b.run"],
     "power": ["power", "j.qrels", "a.run", "b.run", "--difference", "0.1"],
     "report": ["report", "j.qrels", "a.run", "b.run", "-o", "page.html"],
+    "watch": ["watch", "j.qrels", "a.run", "--store", "w.history"],
     "why": ["why", "j.qrels", "a.run", "--dialects", "scikit-learn"],
 }
 # Tables [run] that do something, each of which a call of `gainful run` would do.

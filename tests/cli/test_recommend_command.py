@@ -63,7 +63,8 @@ def test_users_intervals_and_comparisons(cli):
     done = cli(*call, "--compare", "-f", "json")
     compared = json.loads(done.stdout)
     assert {each["measure"] for each in compared["differences"]} == {*MEASURES[1:]}
-    assert "better and worse mean higher and lower" in done.stderr
+    words = {each["measure"]: each["verdict"] for each in compared["differences"]}
+    assert {*words.values()} <= {"better", "worse", "higher", "lower", "inconclusive"}
     found = gf.recommending.evaluate_recommendation_runs(
         {"popular": POPULAR, "personal": PERSONAL}, MEASURES, **IN_PYTHON
     )
@@ -74,6 +75,39 @@ def test_users_intervals_and_comparisons(cli):
     assert json.loads(cli(*call, "-f", "json").stdout)["runs"][0]["run_values"] == {
         "Coverage@3": 0.6
     }
+
+
+def test_weights_and_clusters_of_users(cli, tmp_path):
+    lists = gf.recommending.evaluate_recommendations(PERSONAL, "Novelty@3", **IN_PYTHON)
+    users = {user: {"visits": at + 1, "team": at % 2} for at, user in enumerate(lists.queries)}
+    weights = {user: row["visits"] for user, row in users.items()}
+    table = tmp_path / "users.csv"
+    lines = [f"{user},{row['visits']},{row['team']}" for user, row in users.items()]
+    table.write_text("\n".join(["user,visits,team", *lines]))
+    named = ["--slices", str(table), "--weights", "visits"]
+    call = ["recommend", POPULAR, PERSONAL, *GIVEN, *asked("Novelty@3"), *named]
+    runs = {"popular": POPULAR, "personal": PERSONAL}
+    found = gf.recommending.evaluate_recommendation_runs(
+        runs, "Novelty@3", weights=weights, **IN_PYTHON
+    )
+    values = dict(zip(lists.queries, lists.values[:, 0].tolist(), strict=True))
+    mean = sum(weights[u] * v for u, v in values.items()) / sum(weights.values())
+    assert found["personal"]["Novelty@3"] == pytest.approx(mean)
+    done = cli(*call, "-f", "csv")
+    assert [row["Novelty@3"] for row in rows(done.stdout)] == [
+        repr(own["Novelty@3"]) for own in found.values()
+    ]
+    assert "weighted: 6 users determine a mean as well as" in " ".join(done.stderr.split())
+    (compared,) = json.loads(cli(*call, "--compare", "-f", "json").stdout)["differences"]
+    assert compared["run_mean"] == found["personal"]["Novelty@3"]
+    (clustered,) = json.loads(cli(*call, "--compare", "--clusters", "team", "-f", "json").stdout)[
+        "differences"
+    ]
+    assert clustered["clusters"] == 2
+    with pytest.raises(gf.errors.InputError, match="weights: expected a weight for every query"):
+        gf.recommending.evaluate_recommendations(
+            PERSONAL, "Novelty@3", weights={"nobody": 1}, **IN_PYTHON
+        )
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ CALLS = {
         ("leaderboard", J, *RUNS, "--resamples", "99"),
         ("leaderboard", "--scores", "one.csv", "two.csv", "--resamples", "99"),
     ],
+    "sql": [("sql", "nDCG@10"), ("sql", "ERR@10", 2)],
     "report": [("report", J, *RUNS, "--resamples", "99", "-o", "page.html")],
     "explain": [("explain", J, RUNS[0], "--query", "pad-thai", "-m", "nDCG@3")],
     "why": [("why", J, RUNS[1], "--dialects", "trec_eval,ir_measures")],
@@ -89,6 +90,17 @@ CALLS = {
         ("history", "show", "old.history", "--changes"),
         ("history", "page", "old.history", "-o", "page.html"),
         ("history", "show", "none.history", 2),
+    ],
+    "similar": [
+        ("similar", *RUNS),
+        ("similar", *RUNS, "--judgments", J, "-m", "nDCG@10 AP"),
+        ("similar", RUNS[0], 2),
+    ],
+    "watch": [
+        ("watch", J, *RUNS, "--store", "watched.duckdb", "--label", "v1", "--time", "2026-05-01"),
+        ("watch", J, RUNS[0], "--store", "watched.duckdb", "--time", "2026-05-02"),
+        ("watch", J, RUNS[0], "--store", "old.history", "--dry-run", "--time", "2026-05-09"),
+        ("watch", J, RUNS[0], 2),
     ],
     "power": [("power", J, *RUNS, "--difference", "0.02")],
     "measures": [("measures",), ("measures", "nDCG")],
@@ -249,7 +261,7 @@ def test_a_terminal_changes_nothing_but_bars_and_colours(done, call):
 
 WITH_BARS = {
     "clicks", "demo", "evaluate", "compare", "report", "leaderboard", "power", "pool", "collect", "calibrate", "run", "fuse", "recommend",
-    "history",
+    "history", "similar", "watch",
 }  # fmt: skip
 
 

@@ -99,6 +99,14 @@ def opensearch_workbench(judged, docs, k):
     return found / ideal if ideal > 1e-9 else 0.0
 
 
+def kaggle(judged, docs, k):
+    """From a translation of Kaggle's code: KaggleNDCG.scala of github.com/jongwook/spark-ranking-metrics."""
+    found, ideal = graded(
+        [judged.get(doc, 0) for doc in docs[:k]], judged.values(), log, exponential, k
+    )
+    return found / ideal if ideal > 0 else float(found == ideal)
+
+
 def allrank(judged, docs, k, empty=1.0):
     labels = [judged.get(doc, 0) for doc in docs]
     found, ideal = graded(labels[:k], labels, log, exponential, k)
@@ -119,10 +127,11 @@ FORMULAS = {
     "elasticsearch": (elasticsearch, WITH_NEGATIVE),
     "quepid": (quepid, ANY),
     "opensearch-workbench": (opensearch_workbench, WITH_NEGATIVE),
+    "kaggle": (kaggle, ANY),
     "allrank": (allrank, ANY),
     "tf-ranking": (tf_ranking, ANY),
 }
-MISSING_IS_ZERO = {"recommenders", "ntcir"}
+MISSING_IS_ZERO = {"recommenders", "ntcir", "kaggle"}
 
 
 def cases(name, grades, k):

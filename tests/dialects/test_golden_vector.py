@@ -33,7 +33,7 @@ EXPECTED = {
         LINEAR,
     ),
     **dict.fromkeys(["haystack", "ragas"], LINEAR),  # ragas has none of its own
-    **dict.fromkeys(["gdeval", "opensearch-workbench"], EXPONENTIAL),
+    **dict.fromkeys(["gdeval", "opensearch-workbench", "kaggle"], EXPONENTIAL),
     **dict.fromkeys(["elasticsearch", "quepid"], ENGINES),
     **dict.fromkeys(["scikit-learn", "torchmetrics", "catboost"], LINEAR_OF_LIST),
     **dict.fromkeys(["lightgbm", "xgboost", "tf-ranking", "rax", "allrank"], EXPONENTIAL_OF_LIST),

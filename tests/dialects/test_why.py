@@ -279,6 +279,7 @@ def test_files_of_labels_and_predictions(tmp_path):
         "xgboost",
         "rax",
         "allrank",
+        "kaggle",
         "elasticsearch",
         "quepid",
         "opensearch-workbench",

@@ -1,5 +1,7 @@
 """Numbers that texts about DCG print, one test for each."""
 
+import itertools
+import math
 import subprocess
 import sys
 
@@ -37,6 +39,33 @@ def test_moving_a_relevant_document_up_raises_dcg(grades: list[int], k: int, dcg
     assert round(gf.dcg(grades, k=k), 3) == dcg
 
 
+@pytest.mark.parametrize(
+    ("grades", "measure", "judged", "change", "before", "after"),
+    [
+        (LIST, "DCG@6", None, "swap 3,4", 6.861, 6.653),
+        (LIST, "nDCG@6", None, "swap 3,4", 0.961, 0.932),
+        (LIST, "nDCG@6", JUDGED, "swap 3,4", 0.785, 0.761),
+        (LIST, "CG@6", None, "swap 3,4", 11.0, 11.0),
+        (LIST, "CG@3", None, "swap 3,4", 8.0, 5.0),
+        ([1, 0, 1, 1, 0], "DCG@3", None, "move 3,2", 1.5, 1.631),
+        ([3, 1, 0, 0, 2], "DCG", None, "swap 5,2", 4.405, 4.649),
+    ],
+)
+def test_what_if_two_documents_changed_places(
+    grades: list[int],
+    measure: str,
+    judged: list[int] | None,
+    change: str,
+    before: float,
+    after: float,
+) -> None:
+    explained = gf.explanation.explain_grades(grades, measure, judged=judged, what_if=change)
+    assert (round(explained.before or 0, 3), round(explained.value, 3)) == (before, after)
+    assert f"{before:.3f}" in explained.effect
+    assert f"{after:.3f}" in explained.effect
+    assert (" leaves " in explained.effect) == (before == after)
+
+
 def test_rank_2_has_no_discount_in_the_older_formula() -> None:
     assert gf.dcg([0, 3], discount="jarvelin") == 3.0
 
@@ -54,3 +83,60 @@ def test_cumulated_gain_is_sometimes_called_graded_precision() -> None:
     with pytest.raises(gf.errors.MeasureError, match="Did you mean 'CG'"):
         gf.measure("graded precision")
     assert "graded precision" in gf.measures.family("CG").definition
+
+
+def test_the_natural_logarithm_scales_dcg_and_cancels_in_ndcg() -> None:
+    for gain, dcg, ndcg in (("linear", 6.8611 / math.log(2), 0.961), ("exp2", 19.979, 0.949)):
+        assert gf.dcg(LIST, gain=gain, discount="ln") == pytest.approx(dcg, abs=5e-4)
+        same = gf.dcg(LIST, gain=gain, base="e")
+        assert gf.dcg(LIST, gain=gain, discount="ln") == pytest.approx(same)
+        assert round(gf.ndcg(LIST, gain=gain, discount="ln"), 3) == ndcg
+        assert round(gf.ndcg(LIST, gain=gain), 3) == ndcg
+    with pytest.raises(gf.errors.MeasureError, match="Only the discounts log, jarvelin and"):
+        gf.measure("nDCG(discount=ln, base=3)")
+
+
+def test_the_form_used_by_kaggle() -> None:
+    """Gain 2^g − 1, discount 1/log2(i+1), the ideal of all labels cut at k, and 1 without any gain."""
+    judgments = {"q": {"a": 1, "b": 2, "x": 3}, "none": {"a": 0}}
+    run = {"q": ["a", "b", "u"], "none": ["u", "a"]}
+    scores = gf.evaluate(judgments, run, "nDCG@2", dialect="kaggle")
+    by_hand = (1 + 3 / math.log2(3)) / (7 + 3 / math.log2(3))
+    values = dict(zip(scores.queries, scores.values[:, 0].tolist(), strict=True))
+    assert values == {"q": pytest.approx(by_hand), "none": 1.0}
+
+
+def test_dcg_of_one_query_says_nothing_about_another() -> None:
+    """A perfect list for one relevant document has less than a mediocre list for ten."""
+    assert gf.dcg([1, 0, 0, 0]) < gf.dcg([0, 3, 0, 3, 0, 3])
+    assert gf.ndcg([1, 0, 0, 0]) > gf.ndcg([0, 3, 0, 3, 0, 3], judged=[3] * 10)
+
+
+def test_longer_lists_have_higher_potential_dcg() -> None:
+    ideals = [gf.idcg([1] * length) for length in range(1, 30)]
+    assert ideals == sorted(ideals)
+    assert len({*ideals}) == len(ideals)
+
+
+def test_ndcg_is_comparable_across_queries_only_at_the_top() -> None:
+    """By chance, a query with 9 of 10 relevant documents scores 0.96, and one with 1 of 10 scores 0.45."""
+    chances = []
+    for relevant in (1, 9):
+        placements = list(itertools.combinations(range(10), relevant))
+        values = [gf.ndcg([int(at in ranks) for at in range(10)]) for ranks in placements]
+        chances.append(round(sum(values) / len(values), 2))
+    assert chances == [0.45, 0.96]
+
+
+def test_more_gain_costs_more_time() -> None:
+    """A has more gain at every k; B, whose documents take a quarter of the time, has more for eight minutes."""
+    articles, answers = [3, 3, 2, 3, 2, 2, 1, 2, 1, 1], [2, 2, 1, 2, 1, 1, 1, 0, 1, 0]
+    assert all(gf.cg(articles, k=k) > gf.cg(answers, k=k) for k in range(1, 11))
+    ahead = {
+        minutes: gf.cg(answers, k=min(10, 2 * minutes)) - gf.cg(articles, k=minutes // 2)
+        for minutes in (2, 4, 6, 8, 10)
+    }
+    assert {minutes: gap > 0 for minutes, gap in ahead.items()} == {
+        2: True, 4: True, 6: True, 8: False, 10: False,
+    }  # fmt: skip
+    assert ahead[8] == 0

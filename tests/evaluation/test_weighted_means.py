@@ -136,6 +136,18 @@ WRONG: dict[str, tuple[dict[str, object], str]] = {
     ),
     "a negative weight": ({"weights": {**WEIGHTS, "u0_q0": -1}}, "a weight from 0, found -1"),
     "no weight": ({"weights": {**WEIGHTS, "u0_q0": math.nan}}, "a weight from 0, found none"),
+    "a weight that is too large": (
+        {"weights": {**WEIGHTS, "u0_q0": 1e300}},
+        "a weight from 0 to 1e+100, found 1e+300",
+    ),
+    "a column without a table": (
+        {"weights": "traffic"},
+        "weights: expected a file, or the name of a column of slices, found 'traffic'. For a column, also",
+    ),
+    "another column": (
+        {"clusters": "usr", "slices": {q: {"user": "a", "part": 1} for q in JUDGMENTS}},
+        "a column of slices: user, part, found 'usr'. Did you mean 'user'?",
+    ),
     "only zeros": ({"weights": dict.fromkeys(JUDGMENTS, 0)}, "a weight above 0 among the queries"),
     "text": ({"weights": {**WEIGHTS, "u0_q0": "much"}}, "u0_q0"),
     "a query without cluster": ({"clusters": {"u0_q0": "u0"}}, "a cluster for every query"),

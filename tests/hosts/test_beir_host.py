@@ -49,6 +49,15 @@ def test_the_same_by_default_and_not_rounded_as_scores():
     assert (scores["nDCG@10"], scores["AP@10"]) == (beir["nDCG@10"], beir["AP@10"])
 
 
+def test_scores_accept_weights():
+    qrels, results = case(3)
+    weights = {query: at + 1 for at, query in enumerate(qrels)}
+    scores = EvaluateRetrieval.scores(qrels, results, [10], weights=weights, clusters="id:q")
+    values = dict(zip(scores.queries, scores.per_query["nDCG@10"], strict=True))
+    mean = sum(weights[query] * value for query, value in values.items()) / sum(weights.values())
+    assert scores["nDCG@10"] == pytest.approx(mean, abs=1e-15)
+
+
 def test_missing_queries_are_left_out_as_in_beir_and_told():
     qrels, results = case(4)
     del results["q2"]

@@ -51,6 +51,20 @@ def model():
     return tiny()
 
 
+def test_weights_weigh_the_means(model):
+    weights = {"q1": 1, "q2": 5, "q3": 2, "q4": 0}
+    plain, ours = (
+        InformationRetrievalEvaluator(QUERIES, CORPUS, GRADED, **options)
+        for options in ({}, {"weights": weights, "clusters": "id:q"})
+    )
+    plain(model)
+    values = dict(zip(QUERIES, plain.scores["cosine"].per_query["nDCG@10"], strict=True))
+    mean = sum(weights[query] * value for query, value in values.items()) / 8
+    assert ours(model)["cosine_ndcg@10"] == pytest.approx(mean, abs=1e-15)
+    with pytest.raises(gf.errors.InputError, match="weights: expected a weight for every query"):
+        InformationRetrievalEvaluator(QUERIES, CORPUS, GRADED, weights={"q1": 1})
+
+
 @pytest.mark.parametrize("chunk", [7, 50_000])
 def test_sets_give_the_numbers_of_the_host(model, chunk):
     options = {"name": "x", "corpus_chunk_size": chunk, "ndcg_at_k": [3, 10], "map_at_k": [5, 40]}

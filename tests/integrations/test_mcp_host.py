@@ -20,6 +20,9 @@ J = {"judgments": "judgments.qrels"}
 CALLS = {
     "evaluate": ("evaluate", {**J, "runs": ["keyword.run", "hybrid.run"], "measures": ["nDCG@10", "RR"]}),
     "compare": ("compare", {**J, "base": "keyword.run", "run": "hybrid.run", "fail_if": ["Δ nDCG@10 > 0"]}),
+    "weighted": ("evaluate", {**J, "runs": ["keyword.run"], "weights": "weights.json", "clusters": "id:-"}),
+    "weighted comparison": ("compare", {**J, "base": "keyword.run", "run": "hybrid.run", "weights": "weights.json"}),
+    "weights outside": ("evaluate", {**J, "runs": ["keyword.run"], "weights": "../secret.qrels"}),
     "explain": ("explain", {**J, "run": "hybrid.run", "query": "pad-thai"}),
     "attribute": ("explain", {**J, "run": "hybrid.run", "query": "pad-thai", "against": "keyword.run"}),
     "why": ("why", {**J, "run": "hybrid.run", "dialects": ["trec_eval-9"]}),
@@ -36,7 +39,7 @@ CALLS = {
     "no runs": ("evaluate", {**J, "runs": []}),
     "a bad condition": ("compare", {**J, "base": "keyword.run", "run": "hybrid.run", "fail_if": ["x"]}),
 }  # fmt: skip
-OUTSIDE = ("above", "from the root", "by a link", "a folder", "not there")
+OUTSIDE = ("above", "weights outside", "from the root", "by a link", "a folder", "not there")
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +49,9 @@ def folders(tmp_path_factory):
     inside.mkdir()
     for name in ("judgments.qrels", "keyword.run", "hybrid.run"):
         (inside / name).write_bytes((COOKING / name).read_bytes())
+    queries = {line.split()[0] for line in (COOKING / "judgments.qrels").read_text().splitlines()}
+    weights = {query: 1 + at % 3 for at, query in enumerate(sorted(queries))}
+    (inside / "weights.json").write_text(json.dumps(weights))
     (outside / "secret.qrels").write_text(f"{SECRET} 0 a 1\n")
     (inside / "link.qrels").symlink_to(outside / "secret.qrels")
     return outside, inside
@@ -127,6 +133,20 @@ def test_compare(answers, folders):
     assert found["gate"][0]["result"] == "failed"
 
 
+def test_weights_and_clusters(answers, folders):
+    judgments, keyword, hybrid = (
+        folders[1] / name for name in ("judgments.qrels", "keyword.run", "hybrid.run")
+    )
+    weights = json.loads((folders[1] / "weights.json").read_text())
+    scores = gf.evaluate(judgments, keyword, weights=weights, clusters="id:-")
+    (row,) = answer(answers, "weighted")["intervals"]
+    assert (row["mean"], row["interval"]["low"]) == (scores["nDCG@10"], scores.interval().low)
+    compared = gf.compare(judgments, {"base": keyword, "run": hybrid}, weights=weights)
+    found = answer(answers, "weighted comparison")
+    assert found["verdict"] == compared.verdicts[0]
+    assert found["intervals"][0]["difference"] == compared.differences[0].difference
+
+
 def test_the_others_say_what_the_functions_say(answers, folders):
     judgments, run = folders[1] / "judgments.qrels", folders[1] / "hybrid.run"
     worked = gf.explain(judgments, run, query="pad-thai")
@@ -147,7 +167,8 @@ def test_the_others_say_what_the_functions_say(answers, folders):
 def test_what_is_outside_is_refused_as_what_is_not_there(answers, folders, name):
     failed, text = answers[1][name]
     assert failed
-    asked = CALLS[name][1]["judgments"].format(outside=folders[0])
+    named = CALLS[name][1]
+    asked = named.get("weights", named["judgments"]).format(outside=folders[0])
     assert text.endswith(f"{asked}: expected a file in {folders[1]}, found none.")
 
 

@@ -57,6 +57,17 @@ def a_call(run, measure="RR", **more):
     """
 
 
+def test_weights_and_clusters_are_options(suite):
+    queries = [*JUDGMENTS]
+    last = {query: float(at == 19) for at, query in enumerate(queries)}
+    suite(a_call("same", weights=dict.fromkeys(queries, 1.0) | last), passed=1)
+    alike = dict.fromkeys(queries, "one user")
+    suite(a_call("new", clusters=alike), passed=1)  # a single cluster has no interval
+    suite(a_call("new", weights={"q0": 1}), failed=1).stdout.fnmatch_lines(
+        ["*weights: expected a weight for every query*"]
+    )
+
+
 def test_a_run_that_is_worse_fails_with_queries_and_documents(suite):
     found = suite(a_call("new"), failed=1)
     gate = gf.compare(JUDGMENTS, {"base": BASE, "run": WORSE}, "RR").gate("change(RR) < 0")

@@ -104,14 +104,16 @@ def test_weights_of_queries_weigh_the_objective_and_measures():
     ]
 
 
+@pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("empty", [False, True])
-def test_the_dialect_holds_with_weights(empty):
+def test_the_dialect_holds_with_weights(empty, alike):
     """XGBoost counts a query without any gain as 1, whatever its weight."""
     train, _ = matrices()
     qid = query_ids(VSIZES)
     labels = np.where(empty & (qid % 5 == 0), 0, VY)
     valid = xgb.DMatrix(V, label=labels, qid=qid, nthread=1)
-    valid.set_weight(np.random.default_rng(4).uniform(0.2, 4, len(VSIZES)))
+    weights = np.random.default_rng(4).uniform(0.2, 4, len(VSIZES))
+    valid.set_weight(np.full(len(VSIZES), 2.5) if alike else weights)
     monitor = ours.RankingMonitor("nDCG@5", data=valid, dialect="xgboost")
     found = {}
     params = {**PARAMS, "disable_default_eval_metric": 0, "eval_metric": "ndcg@5"}

@@ -70,6 +70,13 @@ MEASURING = {
     "random_order": lambda **o: gf.judging.random_order(JUDGMENTS, ONE, **o).expected.tolist(),
     "report": lambda **o: gf.report(JUDGMENTS, RUNS, resamples=99, **o).scores["two"]["nDCG@10"],
     "sample_documents": lambda **o: gf.judging.sample_documents(RUNS, 8, depth=2, **o).drawn,
+    "similar_measures": lambda **o: (
+        gf.statistics.similar_measures(JUDGMENTS, RUNS, ["nDCG@10", "P@1"], **o).table().rows
+    ),
+    "watch": lambda **o: [
+        watched.entry.means
+        for watched in gf.history.watch("none.history", JUDGMENTS, RUNS, dry_run=True, **o).rows
+    ],
     "tune": lambda **o: gf.fusion.tune(JUDGMENTS, RUNS, k=[1, 60], folds=2, **o).held_out,
 }
 WITHOUT_DIALECT = {
@@ -105,6 +112,9 @@ READING = {
     "read_subtopics": lambda **o: gf.subtopics.read_subtopics(SUBTOPICS, **o),
     "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
+    "rbo": lambda **o: gf.statistics.rbo(ONE, TWO, **o),
+    "reference_judgments": lambda **o: gf.inputs.reference_judgments(ONE, k=1, **o),
+    "similar": lambda **o: gf.statistics.similar(RUNS, **o).table().rows,
 }
 SEVERAL_RUNS = ("bounds_of_runs", "calibrate", "compare", "evaluate_runs", "leaderboard", "next_to_judge", "pool", "pool_bias", "report", "sample_documents")  # fmt: skip
 
@@ -145,8 +155,10 @@ def test_every_function_that_reads_takes_the_record():
         "explain_grades",
         "find_runs",
         "leaderboard_of_scores",
+        "locate_evidence",
         "power",
         "record",
+        "sql",
     }
     assert others == named
 

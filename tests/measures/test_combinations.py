@@ -124,7 +124,14 @@ def random_formula(rng, depth=3):
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize(
     "choices",
-    [{}, {"empty": "skip"}, {"empty": "one"}, {"missing": "skip"}, {"empty": "skip_all"}],
+    [
+        {},
+        {"empty": "skip"},
+        {"empty": "one"},
+        {"empty": "abstain"},
+        {"missing": "skip"},
+        {"empty": "skip_all"},
+    ],
     ids=str,
 )
 def test_the_formula_of_the_values_of_each_query(seed, choices):

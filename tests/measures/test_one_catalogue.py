@@ -131,6 +131,17 @@ def test_measures_of_all_kinds_stand_in_one_table():
     assert other.signature("ILD@10") != scores.signature("ILD@10")
 
 
+@pytest.mark.parametrize("measures", [["nDCG@10", "Coverage@3"], ["Coverage@3", "nDCG@10"]])
+@pytest.mark.parametrize("runs", [RUNS, {"new": NEW}], ids=len)
+def test_reports_contain_measures_of_the_run_as_a_whole(measures, runs):
+    page = gf.report(JUDGMENTS, runs, measures, **TABLES).payload()
+    whole, queries = measures.index("Coverage@3"), measures.index("nDCG@10")
+    assert page["runs"][-1]["means"][whole] == 0.75
+    assert page["scores"][queries][-1] == [1.0] * len(JUDGMENTS)
+    assert page["scores"][whole][-1] == [None] * len(JUDGMENTS)
+    assert page["means"] == []
+
+
 def test_tables_that_lack_are_named():
     for name, table in (("alpha_nDCG@20", "subtopics="), ("ILD@10", "items=")):
         for measure in (gf.evaluate, gf.compare):

@@ -153,7 +153,10 @@ def test_losses_take_them(library):
         ([1, math.nan], "none above the one before, found nan"),
         ("[1, x]", "found 'x'"),
         ("[]", "found ''"),
-        ("[1, 0.5", r"none, or misprint; a table by rank such as \[1, 0.5, 0.25\], or, in Python"),
+        (
+            "[1, 0.5",
+            r"none, ln, or misprint; a table by rank such as \[1, 0.5, 0.25\], or, in Python",
+        ),
         (3, "found 3"),
         ({1: 0.5}, r"found \{1: 0.5\}"),
         (lambda ranks: ranks, "never rise with the rank, found 2 at rank 2, after 1"),

@@ -558,7 +558,8 @@ def test_the_example_of_a_shape_has_it(shape):
         value = eval(shape.example, {"ranx": ranx})  # noqa: S307 - of our own table
     else:
         value = json.loads(shape.example)
-    kind = JUDGED if "rule" in shape.example else A_RUN
+    of_judgments = any(field in shape.example for field in ("rule", "relevant_docs"))
+    kind = JUDGED if of_judgments else A_RUN
     columns = Columns(queries=["q1"] if "queries=" in shape.name else None)
     reader = ListReader(kind, columns, "run")
     for each in SHAPES[: SHAPES.index(shape)]:

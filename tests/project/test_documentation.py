@@ -266,6 +266,7 @@ def test_every_choice_of_a_policy_is_in_the_glossary():
 
 
 _SCORED = {"q": {f"d{place}": 19.5 - place / 4 for place in range(20)}}
+_POSITIONAL = 3  # arguments of evaluate
 WARNED = {
     "no retrieved document is judged": ({"q": {"a": 1}}, {"q": {"x": 1.0}}),
     "the grade −1, the only negative one": ({"q": {"a": 1, "b": -1}}, {"q": {"a": 1.0}}),
@@ -292,6 +293,20 @@ WARNED = {
         ],
         {"q": {"a": 1.0}},
     ),
+    "documents are identified by their texts": (
+        [{"input": "q", "context": ["a"], "retrieval_context": ["a"]}],
+        {"q": ["a"]},
+    ),
+    "a query needs any one of several documents": (
+        [{"qid": "q", "query": "…", "retrieval_gt": [["a", "b"]]}],
+        {"q": ["a"]},
+    ),
+    "several times in the documents": (
+        {"q": ["one"]},
+        {"q": [("d", 0, 3)]},
+        "evidence_recall",
+        {"offsets": "characters", "documents": {"d": "one and one"}},
+    ),
     "so they look like ranks": ({"q": {"a": 1}}, {"q": {"a": 1, "b": 2, "c": 3}}),
     "are not contiguous. Predictions are matched with labels by position": (
         "labels",
@@ -310,8 +325,9 @@ def test_the_warnings_of_the_page_are_those_that_are_given(tmp_path, monkeypatch
     rows = re.findall(r"^\| (.+?) \|", page.partition("## GainfulWarning")[2], re.MULTILINE)
     assert [row for row in rows if row != "warning"] == [*WARNED]
     for text, given in WARNED.items():
+        options = given[-1] if len(given) > _POSITIONAL else {}
         with pytest.warns(gf.errors.GainfulWarning, match=re.escape(text)):
-            gf.evaluate(*given)
+            gf.evaluate(*given[:_POSITIONAL], **options)
 
 
 def test_the_boxes_of_a_policy_are_what_is_measured(monkeypatch):

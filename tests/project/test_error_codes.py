@@ -240,7 +240,8 @@ def test_an_error_has_its_code(code, tmp_path, monkeypatch):
 FILES = {
     "rows.fields": ("a.qrels", "q1 0 d1 1\nq1 0 d2\n", "run"),
     "rows.duplicate": ("a.qrels", "q1 0 d1 1\nq1 0 d1 1\n", "run"),
-    "rows.not-finite": ("a.qrels", "q1 0 d1 high\n", "run"),
+    "rows.not-finite": ("a.qrels", "q1 0 d1 1e999\n", "run"),
+    "rows.grade-word": ("a.qrels", "q1 0 d1 high\n", "run"),
     "rows.no-column": ("a.csv", "query,passage,grade\nq1,d1,1\n", "run"),
     "input.swapped": ("a.run", "q1 Q0 d1 1 0.5 tag\n", "run"),
 }

@@ -8,11 +8,7 @@ import pytest
 import gainful as gf
 
 DOCS = Path(__file__).parents[2] / "docs"
-FAMILIES = [
-    *gf.measures.families(needs="grades"),
-    *gf.subtopics.subtopic_catalogue(),
-    *gf.recommending.recommendation_catalogue(),
-]
+FAMILIES = gf.measures.families()
 
 
 @pytest.fixture(scope="module")

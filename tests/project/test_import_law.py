@@ -80,9 +80,18 @@ OUTSIDE = {
     "arithmetic": {"numpy", "scipy"},
     "rows": {"numpy", "duckdb", "backports", "compression", "pyarrow", "pyspark"},
     "matching": {"numpy", "pyarrow", "pyspark"},
-    "output": {"numpy", "duckdb", "backports", "compression", "rich", "altair", "vl_convert"},
+    "output": {
+        "numpy",
+        "duckdb",
+        "backports",
+        "compression",
+        "rich",
+        "altair",
+        "sqlglot",
+        "vl_convert",
+    },
     "evaluation": {"numpy", "pyarrow", "pyspark"},
-    "analysis": {"numpy", "duckdb"},
+    "analysis": {"numpy", "duckdb", "psycopg"},
     "behaviour": {"numpy"},
     "compat": {"numpy"},
     "judging": {"numpy", "psycopg", "starlette", "uvicorn", "h11"},
@@ -246,8 +255,12 @@ def test_a_circle_is_seen():
     assert imported(source, {"g.a", "g.b"}) == {"g.b"}
     assert imported("def f():\n    import g.a, g.b as b\n", {"g.a", "g.b"}) == {"g.a", "g.b"}
     public = "import gainful as gf\ngf.pool(gf.judging.Study)\n"
-    modules = {"gainful.judging.pool", "gainful.judging.desk.study", "gainful.judging.bounds"}
-    assert imported(public, modules) == modules - {"gainful.judging.bounds"}
+    modules = {
+        "gainful.judging.pool",
+        "gainful.judging.desk.study",
+        "gainful.judging.bias_of_pools",
+    }
+    assert imported(public, modules) == modules - {"gainful.judging.bias_of_pools"}
     assert in_circles({"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}) == []
     assert in_circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c"]
 

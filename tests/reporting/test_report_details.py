@@ -27,7 +27,7 @@ ANSWERS = {
     "absent": ["zero", "lowest", 1.0],
     "negative": ["keep", "zero", "both", "unjudged"],
     "missing": ["zero", "skip"],
-    "empty": ["zero", "one", "skip", "skip_all", "nan"],
+    "empty": ["zero", "one", "abstain", "skip", "skip_all", "nan"],
 }
 
 

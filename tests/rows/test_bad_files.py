@@ -270,7 +270,7 @@ def test_a_header_in_trec_judgments(header, files):
     with pytest.raises(gf.errors.InputError, match=advice) as caught:
         gf.evaluate(judgments, {"q": {"a": 1.0}}, "nDCG")
     assert advice in str(gf.check(judgments))
-    assert "Map each word" not in str(caught.value)
+    assert "grade-words" not in str(caught.value)
 
 
 def test_null_in_json_lines(files):

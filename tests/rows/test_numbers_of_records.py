@@ -206,7 +206,7 @@ def test_nothing_beside_truth_is_no_grade():
     [
         (
             {"grade": ["good"]},
-            "numbers as grade, found 'good' as grade of query q, document a. Map each word",
+            "numbers as grade, found 'good' as grade of query q, document a. Say which grade each word stands for",
         ),
         (
             {"grade": [2**53 + 1]},

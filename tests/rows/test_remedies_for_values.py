@@ -12,8 +12,8 @@ import gainful as gf
 
 RUN = {"q1": {"d1": 2.0, "007": 1.0}}
 REMEDIES = {
-    "Substitute": 'frame.replace({"grade": {"Substitute": "1"}})',
-    "E": 'frame.replace({"grade": {"E": "1"}})',
+    "Substitute": "--grade-words esci (in Python, grade_words='esci')",
+    "E": "--grade-words esci (in Python, grade_words='esci')",
     "20%": "without the sign in every row, 20 for 20%",
     "1,003.0": "thousands without a comma",
     "#N/A": "remove the row",
@@ -95,23 +95,18 @@ def test_scores(files, score, remedy):
         gf.evaluate({"q1": {"d1": 1}}, path, "nDCG")
 
 
-@pytest.mark.parametrize("word", ["Substitute", "E", "très bon", 'say "yes"'])
-def test_the_mapping_of_words_works(tmp_path, word):
+@pytest.mark.parametrize(
+    ("word", "grades", "grade"),
+    [("Substitute", "esci", 2), ("E", "esci", 3), ("très bon", {"très bon": 1}, 1)],
+)
+def test_the_mapping_of_words_works(tmp_path, word, grades, grade):
     """As a frame, and through a file, in which ids keep their zeros."""
-    frame = written("frame", word, tmp_path)
-    with pytest.raises(gf.errors.InputError) as problem:
-        gf.evaluate(frame, RUN, "nDCG")
-    if '"' in word:
-        return  # whose text cannot be pasted
-    call = re.search(r"(frame\.replace\(.*?\)), where", str(problem.value))[1]
-    right = gf.evaluate({"q1": {"d1": 1, "007": 1}}, RUN, "nDCG").means
-    mapped = eval(call, {"frame": frame})  # noqa: S307 - what the message tells people to write
-    assert gf.evaluate(mapped, RUN, "nDCG").means == right
-    path = tmp_path / "judgments.csv"
-    frame.to_csv(path, index=False)
-    mapped = eval(call, {"frame": pd.read_csv(path, dtype=str)})  # noqa: S307
-    mapped.to_csv(path, index=False)
-    assert gf.evaluate(path, RUN, "nDCG").means == right
+    right = gf.evaluate({"q1": {"d1": 1, "007": grade}}, RUN, "nDCG").means
+    with pytest.raises(gf.errors.InputError, match=re.escape(word)):
+        gf.evaluate(written("frame", word, tmp_path), RUN, "nDCG")
+    for form in ("frame", "csv"):
+        judgments = written(form, word, tmp_path)
+        assert gf.evaluate(judgments, RUN, "nDCG", grade_words=grades).means == right
 
 
 @pytest.mark.parametrize("mark", [",", "\t", ";", "|"])

@@ -38,6 +38,29 @@ def message(judgments, run, measures="nDCG", **choices):
     return str(caught.value)
 
 
+@pytest.mark.parametrize("form", ["a dict", "a frame", "a column"])
+def test_weights_and_clusters_of_frames(spark, form):
+    judgments = {f"u{at // 3}_q{at}": {"a": 1, "b": 2} for at in range(36)}
+    run = {query: {"a": at % 3, "b": 1.5, "c": at % 2} for at, query in enumerate(judgments)}
+    weights = {query: 1.0 + at % 5 for at, query in enumerate(judgments)}
+    users = {query: query.partition("_")[0] for query in judgments}
+    rows = [(query, weight, users[query]) for query, weight in weights.items()]
+    table = spark.createDataFrame(rows, "query string, weight double, user string")
+    options = {
+        "a dict": {"weights": weights, "clusters": users},
+        "a frame": {"weights": table.select("query", "weight"), "clusters": "id:_"},
+        "a column": {"slices": table, "weights": "weight", "clusters": "user"},
+    }[form]
+    frames = (
+        spark.createDataFrame([*rows_of(judgments)], "query string, doc string, grade double"),
+        spark.createDataFrame([*rows_of(run)], RUN),
+    )
+    scores = gf.evaluate(*frames, "nDCG@2", **options)
+    expected = gf.evaluate(judgments, run, "nDCG@2", weights=weights, clusters=users)
+    assert scores["nDCG@2"] == expected["nDCG@2"]
+    assert scores.interval() == expected.interval()
+
+
 @pytest.mark.parametrize("measure", ["nDCG@1", "nDCG"])
 @pytest.mark.parametrize(
     ("row", "expected"),

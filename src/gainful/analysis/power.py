@@ -26,6 +26,7 @@ USUAL_POWER = 0.8
 """The default power: four of five true differences are detected."""
 
 _FEWEST = 2  # queries with a standard deviation
+_ROUNDING = 1e-9
 _MOST = 10**15  # queries that a float64 can count one by one
 _SMALLEST = 1e-7  # standard deviations; smaller differences need more queries than can be counted
 _SURE = 1 - 1e-9
@@ -43,6 +44,7 @@ class Power(Printed):
         power: the probability of detecting the difference.
         alpha: the probability of detecting a difference that doesn't exist.
         solved_for: `queries`, `difference` or `power`: the number that was computed from the others.
+        cluster_size: the mean number of queries in a cluster.
     """
 
     sd: float
@@ -51,13 +53,18 @@ class Power(Printed):
     power: float
     alpha: float
     solved_for: str
+    cluster_size: float = 1.0
 
     def table(self) -> Table:
         """Return the numbers for rendering."""
+        notes = [f"solved for {self.solved_for}; two-sided paired t test"]
+        if self.cluster_size != 1:
+            clusters = _clusters(self.queries, self.cluster_size)
+            notes.append(f"{clusters} clusters of {self.cluster_size:.3g} queries on average")
         return Table(
             ["sd", "difference", "queries", "power", "alpha"],
             [[self.sd, self.difference, self.queries, self.power, self.alpha]],
-            notes=[f"solved for {self.solved_for}; two-sided paired t test"],
+            notes=notes,
         )
 
 
@@ -68,6 +75,7 @@ def power(
     queries: int | None = None,
     power: float | None = None,
     alpha: float = 0.05,
+    cluster_size: float = 1.0,
 ) -> Power:
     """Compute whichever of difference, queries and power is left out.
 
@@ -76,11 +84,13 @@ def power(
     the power. Take the sd from a comparison of similar runs; for nDCG it is often near 0.2.
 
     Args:
-        sd: the standard deviation of the differences between two runs, query by query, above 0.
+        sd: the standard deviation of the differences between two runs, query by query, above 0. That of a
+            comparison with weights or clusters allows for them.
         difference: the true mean difference, above 0.
         queries: the number of queries, at least 2.
         power: the probability of detecting the difference, above alpha and below 1.
         alpha: the level of the two-sided paired t test.
+        cluster_size: the mean number of queries in a cluster, if the sd is of a comparison with clusters.
 
     Raises:
         InputError: if a number is invalid, or too few or too many are passed.
@@ -100,17 +110,25 @@ def power(
     """
     level = _level(alpha)
     spread = read_positive(sd, "sd")
+    expected = "a number of queries, at least 1"
+    size = arguments.number(cluster_size, "cluster_size", expected, lambda number: number >= 1)
     wanted = USUAL_POWER if power is None else power
     if queries is None:
         if difference is None:
             raise InputError(
                 "power", "a difference or a number of queries", "neither", "Pass one or both."
             )
-        needed = queries_needed(spread, difference, wanted, level)
-        return Power(spread, float(difference), needed, float(wanted), level, "queries")
+        needed = math.ceil(queries_needed(spread, difference, wanted, level) * size)
+        return Power(spread, float(difference), needed, float(wanted), level, "queries", size)
+    count = arguments.whole(queries, "queries", least=_FEWEST, most=_MOST)
+    units = _clusters(count, size)
+    if units < _FEWEST:
+        raise InputError(
+            "queries", f"at least {_FEWEST} clusters, {_FEWEST * size:g} queries", f"{count}"
+        )
     if difference is None:
-        least = detectable(spread, queries, wanted, level)
-        return Power(spread, least, int(queries), float(wanted), level, "difference")
+        least = detectable(spread, units, wanted, level)
+        return Power(spread, least, count, float(wanted), level, "difference", size)
     if power is not None:
         raise InputError(
             "power",
@@ -118,8 +136,13 @@ def power(
             "all of them",
             "Leave out the number that you want to know.",
         )
-    reached = power_of(spread, difference, queries, level)
-    return Power(spread, float(difference), int(queries), reached, level, "power")
+    reached = power_of(spread, difference, units, level)
+    return Power(spread, float(difference), count, reached, level, "power", size)
+
+
+def _clusters(queries: int, size: float) -> int:
+    """Return how many clusters of a mean size so many queries make."""
+    return int(queries / size + _ROUNDING)
 
 
 def power_of(sd: float, difference: float, queries: int, alpha: float = 0.05) -> float:

@@ -1,7 +1,8 @@
-"""Reading rankings: items in rank order, or items with scores; a single ranking, or one per query."""
+"""Reading rankings: items in rank order, or items with scores."""
 
 import math
 import operator
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, SupportsFloat
@@ -9,14 +10,12 @@ from typing import Any, SupportsFloat
 import numpy as np
 
 from gainful.arithmetic.number_arrays import LARGEST_EXACT
-from gainful.array_types import AnyArray
+from gainful.array_types import AnyArray, Floats
 from gainful.errors import InputError, warn
 from gainful.message_texts import shown, shown_with_type
-from gainful.rows.identifiers import id_text
 from gainful.rows.values_as_numbers import INEXACT
 
 Ranking = Sequence[Hashable] | AnyArray | Mapping[Any, float]
-Run = Mapping[Any, Mapping[Any, float]]
 
 
 def read_scores(ranking: object, where: str) -> dict[Hashable, float]:
@@ -34,12 +33,8 @@ def read_scores(ranking: object, where: str) -> dict[Hashable, float]:
     return {item: float(-place) for place, item in enumerate(_listed(ranking, where))}
 
 
-def read_order(ranking: object, where: str) -> list[Hashable]:
-    """Return the items, the best first, and equal scores by id descending, compared as bytes.
-
-    >>> read_order({"a": 1, "b": 2, "c": 1}, "first")
-    ['b', 'c', 'a']
-    """
+def _order(ranking: object, where: str) -> list[Hashable]:
+    """Return the items, the best first, and equal scores by id descending, compared as bytes."""
     if not isinstance(ranking, Mapping):
         return _listed(ranking, where)
     scores = read_scores(ranking, where)
@@ -49,43 +44,59 @@ def read_order(ranking: object, where: str) -> list[Hashable]:
     return _untied(scores, where, "strings or integers as ids if scores tie")
 
 
-def read_untied(ranking: object, where: str) -> list[Hashable]:
-    """Return the items, the best first; reject equal scores.
+def read_untied(ranking: object, where: str) -> dict[Hashable, float]:
+    """Return the scores of items; reject equal scores.
 
     >>> read_untied({"a": 1, "b": 2}, "ranking")
-    ['b', 'a']
+    {'a': 1.0, 'b': 2.0}
     """
-    if not isinstance(ranking, Mapping):
-        return _listed(ranking, where)
-    return _untied(read_scores(ranking, where), where, "a different score for each item")
+    scores = read_scores(ranking, where)
+    if isinstance(ranking, Mapping):
+        _untied(scores, where, "a different score for each item")
+    return scores
+
+
+def read_ordered(ranking: object, where: str) -> dict[Hashable, float]:
+    """Return the items with descending scores, and equal scores by id descending, compared as bytes.
+
+    >>> read_ordered({"a": 1, "b": 2, "c": 1}, "first")
+    {'b': 0.0, 'c': -1.0, 'a': -2.0}
+    """
+    return {item: float(-place) for place, item in enumerate(_order(ranking, where))}
+
+
+def scores_of_both(
+    first: Mapping[Hashable, float], second: Mapping[Hashable, float]
+) -> tuple[Floats, Floats]:
+    """Return the scores of all items of two rankings (n,), NaN for items that a ranking lacks.
+
+    >>> scores_of_both({"a": 2.0, "b": 1.0}, {"b": 5.0})
+    (array([2., 1.]), array([nan,  5.]))
+    """
+    items = list(dict.fromkeys((*first, *second)))
+    lacking = math.nan
+    return (
+        np.array([first.get(item, lacking) for item in items]),
+        np.array([second.get(item, lacking) for item in items]),
+    )
 
 
 def is_run(value: object) -> bool:
     """Return whether a value is a run, with one ranking for each query.
 
-    >>> is_run({"q": {"a": 1.0}}), is_run({"a": 1.0})
-    (True, False)
+    >>> is_run({"q": {"a": 1.0}}), is_run({"q": ["a"]}), is_run({"a": 1.0}), is_run("bm25.run")
+    (True, True, False, True)
     """
-    return isinstance(value, Mapping) and any(isinstance(docs, Mapping) for docs in value.values())
-
-
-def read_queries(run: object, where: str) -> dict[str, Mapping[object, object]]:
-    """Return the documents with scores of each query, unchecked.
-
-    >>> read_queries({7: {"a": 1.0}}, "first")
-    {'7': {'a': 1.0}}
-    """
-    if not isinstance(run, Mapping):
-        raise InputError(where, "a run {query: {doc: score}}, like the other argument", _shown(run))
-    queries: dict[str, Mapping[object, object]] = {}
-    for query, documents in run.items():
-        name = id_text(query, where=f"{where}, query ids")
-        if name in queries:
-            raise InputError(where, "each query once", f"{name!r} as a string and as an integer")
-        if not isinstance(documents, Mapping):
-            raise InputError(f"{where}, query {name!r}", "{doc: score}", _shown(documents))
-        queries[name] = documents
-    return queries
+    if isinstance(value, Mapping):
+        inner = value.values()
+        return any(isinstance(docs, Mapping) for docs in inner) or (
+            bool(value) and all(isinstance(docs, list | tuple) for docs in inner)
+        )
+    if isinstance(value, list | tuple):
+        return bool(value) and isinstance(value[0], Mapping)
+    return isinstance(value, str | os.PathLike) or any(
+        hasattr(value, name) for name in ("columns", "__arrow_c_stream__")
+    )
 
 
 def _listed(items: object, where: str) -> list[Hashable]:
@@ -165,7 +176,7 @@ def _item(item: Any, where: str) -> Hashable:
 
 def _score(value: object, item: object, where: str) -> float:
     number = math.nan
-    if isinstance(value, SupportsFloat):
+    if isinstance(value, float | int | SupportsFloat):  # the protocol is slow
         try:
             number = float(value)
         except (TypeError, ValueError, OverflowError):

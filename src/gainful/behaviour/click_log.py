@@ -85,17 +85,17 @@ class ClickLog(Result):
     @property
     def impressions(self) -> int:
         """The number of documents shown."""
-        return round(float(self.shown.weighted(np.ones(len(self.shown.pairs))).sum()))
+        return round(self.shown.total)
 
     @property
     def clicks(self) -> int:
         """The number of clicked documents."""
-        return round(float(self.shown.weighted(self.shown.clicks).sum()))
+        return round(float(self.shown.by_rank(self.shown.clicks).sum()))
 
     @property
     def ranks(self) -> tuple[RankOfLog, ...]:
         """The documents and clicks at each rank."""
-        seen = self.shown.by_rank(np.ones(len(self.shown.pairs)))
+        seen = self.shown.by_rank()
         clicks = self.shown.by_rank(self.shown.clicks)
         return tuple(
             RankOfLog(
@@ -297,7 +297,8 @@ def _leave_out_bots(rows: LogRows, options: LogOptions, oddities: list[Oddity]) 
         if most is not None:
             raise InputError("most_clicks", "a log with sessions or users", "a log without either", "Name their column: columns session=….")  # fmt: skip
         return
-    owners, _ = numbered(rows.owners)
+    rows.owners, _ = numbered(rows.owners)
+    owners = rows.owners
     of_list = np.add.reduceat(rows.columns["value"] > 0, rows.starts[:-1], dtype=np.int64)
     clicks = np.bincount(owners, of_list)
     limit = _BUSY if most is None else arguments.whole(most, "most_clicks", least=1)
@@ -306,6 +307,7 @@ def _leave_out_bots(rows: LogRows, options: LogOptions, oddities: list[Oddity]) 
     oddities.append(Oddity(busy, f"sessions with more than {limit:,} clicks", treatment))
     if most is not None:
         rows.keep(np.repeat((clicks <= limit)[owners], np.diff(rows.starts)))
+        rows.owners, _ = numbered(rows.owners.astype(np.uint64))
 
 
 def _built(
@@ -319,7 +321,7 @@ def _built(
         names["query"],
         names["doc"],
         None if bool((values[clicks] == 1).all()) else values.astype(np.float64),
-        None if rows.owners is None else numbered(rows.owners)[0],
+        rows.owners,
         columns.get("propensity"),
         columns.get("team"),
         shape.has_lists,

@@ -24,8 +24,8 @@ def of_workbench(lists: ShownLists, ends: Floats) -> tuple[Floats, Floats, Float
         lists: the lists that were shown.
         ends: the shares of the distribution below the low and the high end.
     """
-    shown, clicks = lists.sums(np.ones(len(lists.pairs))), lists.sums(lists.clicks)
-    at_rank, clicked = lists.by_rank(np.ones(len(lists.pairs))), lists.by_rank(lists.clicks)
+    shown, clicks = lists.sums(), lists.sums(lists.clicks)
+    at_rank, clicked = lists.by_rank(), lists.by_rank(lists.clicks)
     best = np.full(lists.count, len(at_rank) - 1)
     seen = slice(None) if lists.weights is None else lists.weights > 0
     np.minimum.at(best, lists.pairs[seen], lists.ranks[seen])

@@ -162,7 +162,7 @@ def position_bias(
     shown = read.shown.part_of_rows(read.shown.ranks <= last)
     estimate = METHODS[method](shown)
     examined = estimate(shown)
-    ranks = np.flatnonzero(shown.by_rank(np.ones(len(shown.pairs))))
+    ranks = np.flatnonzero(shown.by_rank())
     first = int(ranks[0])
     if len(ranks) < 2:
         raise InputError("log", "documents at two or more ranks", f"only rank {first}")
@@ -181,7 +181,7 @@ def position_bias(
             progress((place + 1) / draws.resamples, "resampling")
     ends = [(1 - share) / 2, 1 - (1 - share) / 2]
     low, high = np.nanquantile(drawn, ends, axis=0)
-    impressions = np.rint(shown.by_rank(np.ones(len(shown.pairs))))[ranks]
+    impressions = np.rint(shown.by_rank())[ranks]
     rows = map(RankExamined, ranks.tolist(), examined[ranks].tolist(), low.tolist(), high.tolist(), impressions.astype(int).tolist())  # fmt: skip
     return PositionBias(tuple(rows), method, share)
 
@@ -210,7 +210,7 @@ def _by_ubm(lists: ShownLists) -> Estimate:
         if resample is not lists:
             again = MODELS["ubm"].fit(resample, Fitting(_REFINING, start=fitted))
         examined = MODELS["ubm"].examined(resample, again)
-        seen, count = resample.by_rank(examined), resample.by_rank(np.ones(len(examined)))
+        seen, count = resample.by_rank(examined), resample.by_rank()
         means = np.divide(seen, count, out=np.zeros(len(seen)), where=count > 0)
         top = means[np.flatnonzero(count)[0]]
         scaled: Floats = means / top
@@ -227,10 +227,11 @@ def _by_pairs_of_ranks(lists: ShownLists, farthest: int) -> Floats:
     """
     depth = lists.deepest
     cells = lists.pairs.astype(np.int64) * (depth + 1) + lists.ranks
-    weights = lists.weighted(np.ones(len(cells)))
     size = lists.count * (depth + 1)
-    shown_at = np.bincount(cells, weights, size).reshape(lists.count, depth + 1)
-    clicks = np.bincount(cells, weights * lists.clicks, size).reshape(lists.count, depth + 1)
+    shown_at, clicks = (
+        lists.sums_at(cells, rows, size).reshape(lists.count, depth + 1)
+        for rows in (None, lists.clicks)
+    )
     rates = np.divide(clicks, shown_at, out=np.zeros(clicks.shape), where=shown_at > 0)
     left, right, goal = [], [], []
     for upper, lower in combinations(range(1, depth + 1), 2):

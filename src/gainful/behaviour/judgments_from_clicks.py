@@ -286,7 +286,7 @@ def click_judgments(
         grades,
         low,
         high,
-        np.rint(read.shown.sums(np.ones(len(read.shown.pairs)))).astype(np.int64),
+        np.rint(read.shown.sums()).astype(np.int64),
         np.rint(read.shown.sums(read.shown.clicks)).astype(np.int64),
         share,
         limits,

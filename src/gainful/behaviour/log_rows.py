@@ -1,7 +1,7 @@
 """The shown documents of a log as arrays, with whole numbers instead of queries and documents.
 
 The engine returns only numbers: a 64-bit hash for each pair of query and document, for each list and for
-each session. Among a million lists, two have the same hash in one of 40 million logs; pairs are checked.
+each session. Among a million of them, two have the same hash in one of 40 million logs.
 Long logs are read in parts, between which the engine may keep them on disk.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gainful.arithmetic.cores import in_parallel
 from gainful.arithmetic.kernels.numbered_keys import numbered
 from gainful.array_types import AnyArray, Bools, Ints
 from gainful.behaviour.log_tables import Oddity, Shape
@@ -17,7 +18,9 @@ from gainful.errors import InputError
 from gainful.rows.duckdb_engine import Columns, Session, reading_table
 
 _MOST_ROWS = 1 << 24  # read at once
+_BLOCK = 1 << 16  # lists that are sorted together
 _PAIR = "hash(query, doc)"
+_LIST = "coalesce(list, 0::UBIGINT)"
 
 
 @dataclass(slots=True)
@@ -79,14 +82,25 @@ class LogRows:
 
     def merge_repeats(self, oddities: list[Oddity]) -> None:
         """Keep each document once per list, at its first position, and clicked if any of its rows is."""
-        pairs = self.columns["pair"]
-        lists = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        keys = lists * (int(pairs.max()) + 1) + pairs
-        in_order = np.sort(keys)  # much faster than to find the order, which few logs need
-        repeats = int((in_order[1:] == in_order[:-1]).sum())
+        pairs, lists = self.columns["pair"], len(self.starts) - 1
+        count = int(pairs.max()) + 1
+
+        def keys_of(first: int, end: int) -> Ints:
+            """Return a key for each row of these lists; rows with the same document of a list have the same key."""
+            begins = self.starts[first : end + 1]
+            keys = np.repeat(np.arange(end - first) * count, np.diff(begins))
+            return keys + pairs[begins[0] : begins[-1]]
+
+        def repeats_in(first: int) -> int:
+            # Sorting is much faster than finding the order, which few logs need.
+            keys = np.sort(keys_of(first, min(first + _BLOCK, lists)))
+            return int(np.count_nonzero(keys[1:] == keys[:-1]))
+
+        repeats = sum(in_parallel(repeats_in, range(0, lists, _BLOCK)))
         oddities.append(Oddity(repeats, "documents shown again in the same list", "counted once, at their first position"))  # fmt: skip
         if not repeats:
             return
+        keys = keys_of(0, lists)
         order = np.argsort(keys, kind="stable")
         again = np.concatenate([[False], np.diff(keys[order]) == 0])
         leaders = order[~again][np.cumsum(~again) - 1]
@@ -107,22 +121,34 @@ def rows_of_log(shape: Shape, session: Session) -> tuple[LogRows, Columns, int]:
         source = f"FROM {rows} WHERE query IS NOT NULL AND doc IS NOT NULL"
         parts: list[LogRows] = []
         hashes: list[AnyArray] = []  # of the pairs of each part
+        marks: list[AnyArray] = []  # of a row of each of them
         pair_count = 0
-        for part in _parts(f"SELECT {_numbers(shape)} {source}", int(total), session):
-            keys = part.columns.pop("key")
-            numbers, first = numbered(keys)
-            part.columns["pair"] = numbers + np.int32(pair_count)
-            pair_count += len(first)
-            hashes.append(keys[first])
-            parts.append(part)
+        for columns in _parts(f"SELECT {_numbers(shape)} {source}", int(total), session):
+            numbers, distinct = numbered(columns.pop("key"))
+            hashes.append(distinct)
+            marks.append(
+                distinct ^ _any_row(numbers, columns["list"]) if shape.has_lists else distinct
+            )
+            columns["pair"] = numbers + np.int32(pair_count)
+            pair_count += len(distinct)
+            parts.append(_in_lists(columns))
         if not pair_count:
             raise InputError("log", "at least one row with a query and a document", "none")
-        together = np.concatenate(hashes)
-        pairs, first = numbered(together)
-        names, places = _names(together[first], source, session)
+        pairs, distinct = numbered(np.concatenate(hashes))
+        mark = f"xor({_PAIR}, {_LIST})" if shape.has_lists else _PAIR
+        names, places = _names(
+            distinct, _any_row(pairs, np.concatenate(marks)), mark, source, session
+        )
     joined = _joined(parts)
     joined.columns["pair"] = places[pairs][joined.columns["pair"]]
     return joined, names, int(total)
+
+
+def _any_row(numbers: Ints, values: AnyArray) -> AnyArray:
+    """Return the value (p,) of any row of each number (n,)."""
+    chosen = np.empty(int(numbers.max(initial=-1)) + 1, values.dtype)
+    chosen[numbers] = values
+    return chosen
 
 
 def _numbers(shape: Shape) -> str:
@@ -134,7 +160,7 @@ def _numbers(shape: Shape) -> str:
     else:
         columns.append("CAST(value AS FLOAT) AS value")
         for column, there in (
-            ("coalesce(list, 0::UBIGINT) AS list", shape.has_lists),
+            (f"{_LIST} AS list", shape.has_lists),
             ("coalesce(owner, 0::UBIGINT) AS owner", shape.has_owners),
             ("coalesce(propensity, 'nan'::DOUBLE) AS propensity", shape.has_propensities),
             ("team", shape.has_teams),
@@ -143,22 +169,22 @@ def _numbers(shape: Shape) -> str:
     return ", ".join(columns)
 
 
-def _parts(select: str, total: int, session: Session) -> Iterator[LogRows]:
+def _parts(select: str, total: int, session: Session) -> Iterator[Columns]:
     """Yield the rows of a query, in parts of a bounded size."""
     if total <= _MOST_ROWS:
-        yield _in_lists(session.columns(select))
+        yield session.columns(select)
         return
     table = session.name("numbers")
     session.execute(f"CREATE TEMP TABLE {table} AS {select}")
     for start in range(0, total, _MOST_ROWS):
         part = f"WHERE rowid >= {start} AND rowid < {start + _MOST_ROWS}"
-        yield _in_lists(session.columns(f"SELECT * FROM {table} {part}"))
+        yield session.columns(f"SELECT * FROM {table} {part}")
     session.drop(table)
 
 
 def _in_lists(columns: Columns) -> LogRows:
     """Return rows as lists: a list for each series of rows with the same one."""
-    count = len(columns["key"])
+    count = len(columns["pair"])
     lists, owners = columns.pop("list", None), columns.pop("owner", None)
     if lists is None:
         return LogRows(columns, np.arange(count + 1), None, owners)
@@ -192,16 +218,22 @@ def _one_array(arrays: Sequence[AnyArray | None]) -> AnyArray | None:
     return np.concatenate(known) if known else None
 
 
-def _names(hashes: AnyArray, source: str, session: Session) -> tuple[Columns, AnyArray]:
+def _names(
+    hashes: AnyArray, marks: AnyArray, mark: str, source: str, session: Session
+) -> tuple[Columns, AnyArray]:
     """Return the query and doc (p,) of each pair, in order, and the place (p,) of each pair among them.
 
     Args:
         hashes: (p,) of each pair, in order.
+        marks: (p,) of a row of each pair: the texts of all other rows can be skipped.
+        mark: SQL for the mark of a row.
         source: SQL for the rows.
         session: the engine's session.
     """
+    chosen = session.register("chosen", {"mark": marks})
     names = session.columns(
-        f"SELECT query, doc, {_PAIR} AS key {source} GROUP BY query, doc ORDER BY query, doc"
+        f"SELECT DISTINCT query, doc, {_PAIR} AS key {source} AND {mark} IN (SELECT mark FROM {chosen}) "
+        "ORDER BY query, doc"
     )
     keys = names.pop("key")
     places = np.argsort(keys).astype(np.int32)

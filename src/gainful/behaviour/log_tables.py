@@ -498,6 +498,13 @@ def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
         list_ = f"hash({table.text('session')}, {table.text('query')})"
     elif table.has("user", "time"):
         relation, number = _sessions(table, options)
+        with reading_table(table.name):
+            ((untimed,),) = session.rows(
+                f"SELECT count(*) - count({table.seconds()}) {table.relation}"
+            )
+        oddities += (
+            Oddity(untimed, "rows without a readable time", "counted in their user's last session"),
+        )
         list_ = f"hash({table.text('user')}, {number}, {table.text('query')})"
     elif table.has("user"):
         list_ = f"hash({table.text('user')}, {table.text('query')})"

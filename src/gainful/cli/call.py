@@ -35,6 +35,8 @@ _ENOUGH = 10  # fewer numbers may all be small integers by chance
 _GRADES = frozenset(b"%d%s" % (grade, end) for grade in range(5) for end in (b"", b".0"))
 TABLES = {name: "subtopics" if name == "subtopic_judgments" else name for name in OF_TABLES.split()}
 """The options of tables besides judgments and runs, and the keywords of Python's functions."""
+UNJUDGED = ("estimate", "grades", "model", "random_sample")
+"""The options about unjudged documents, and the keywords of Python's functions."""
 # Groups whose value is not the value of the option with the same name.
 _COMPOSED = ("columns", "queries", "engine", "dialect", "policy", "chunks")
 
@@ -196,6 +198,21 @@ def work(
         return function(*inputs, progress=progress, **own | shared)
 
 
+def read_click_log(
+    path: str | None, shared: dict[str, Any], name: str
+) -> "gf.results.ClickLog | None":
+    """Read the click log of an option; take its columns, such as log.doc, out of the shared columns."""
+    columns: dict[str, str] = shared.get("columns") or {}
+    own = {key: column for key, column in columns.items() if key.startswith(f"{name}.")}
+    shared["columns"] = {key: column for key, column in columns.items() if key not in own}
+    if path is None:
+        if own:
+            raise click.UsageError(f"--columns {next(iter(own))} needs --{name}.")
+        return None
+    named = {key.removeprefix(f"{name}."): column for key, column in own.items()}
+    return gf.behaviour.read_log(path, columns=named)
+
+
 def reading(shared: dict[str, Any]) -> dict[str, Any]:
     """Return those of the shared options that only decide how inputs are read."""
     return {name: value for name, value in shared.items() if name in READING}
@@ -219,12 +236,14 @@ def read_shared_options(options: Options, *, documents: str = "") -> dict[str, A
         format_of(options)
     columns = pairs("--columns", options.pop("columns"), "ROLE=NAME, such as query=user")
     shared: dict[str, Any] = {"columns": columns, "engine": _engine_of(options)}
+    shared |= _words_among_grades(options)
     if all(choice.name in options for choice in gf.measures.choices()):
         shared |= _policy_or_dialect(options)
     if (queries := options.pop("query_ids", None)) is not None:
         shared["queries"] = queries
     if "subtopic_judgments" in options:
         tables = {keyword: options.pop(name) for name, keyword in TABLES.items()}
+        tables["chunk_table"] = _tables_of_chunks(tables["chunk_table"])
         shared |= {keyword: table for keyword, table in tables.items() if table is not None}
     delimiter, file = options.pop("chunks", None), options.pop("chunk_map", None)
     if delimiter is not None or file is not None:
@@ -233,6 +252,25 @@ def read_shared_options(options: Options, *, documents: str = "") -> dict[str, A
         if name not in _COMPOSED and (value := options.pop(name, None)) is not None:
             shared[name] = value
     return shared
+
+
+def _tables_of_chunks(files: tuple[str, ...]) -> str | dict[str, str] | None:
+    """Return the table of chunks of all runs, or of each run by name; None without one."""
+    if len(files) == 1 and ("=" not in files[0] or Path(files[0]).exists()):
+        return files[0]
+    return pairs("--chunk-table", files, "FILE, or RUN=FILE for each run") or None
+
+
+def _words_among_grades(options: Options) -> dict[str, str]:
+    """Return the grades of words that a command's own --grades gives, besides the possible grades."""
+    grades = options.get("grades")
+    needing = [name for name in ("bounds", "estimate") if name in options]
+    if grades is not None and needing and not any(options[name] for name in needing):
+        if not isinstance(grades, str):
+            listed = " or ".join(map(option_name, needing))
+            raise click.UsageError(f"--grades requires {listed}, unless it gives grades to words.")
+        options["grades"] = None
+    return {"grade_words": grades} if isinstance(grades, str) else {}
 
 
 def _engine_of(options: Options) -> "gf.Engine | gf.Spark":
@@ -504,7 +542,7 @@ def gate_rules(
         rules.append(conditions)
     refuse = gf.results.Gate.check_conditions if check is None else check
     refuse(measures, *rules, dialect=dialect, compared=compared)
-    if options["junit"] and not any(rules):
+    if options.get("junit") and not any(rules):
         raise click.UsageError("--junit reports conditions: pass --fail-if or --fail-unless.")
     return rules[0], rules[1]
 

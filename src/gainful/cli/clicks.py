@@ -67,7 +67,11 @@ def clicks(files: tuple[str, ...], **options: Any) -> None:
     show = options["show"]
     _refuse_unused(show)
     with progress_bar() as progress:
-        result = _ANSWERS[show](files[0], options, progress)
+        log = gf.behaviour.read_log(files[0], **_reading(options))
+        result = _ANSWERS[show](log, options, progress)
+    if result is not log:  # whose table already shows them
+        for oddity in log.oddities:
+            tell(f"{files[0]}: {oddity}")
     _print(result, options)
 
 
@@ -93,44 +97,40 @@ def _reading(options: Options) -> dict[str, Any]:
     return how | {"engine": options["reading"]["engine"]}
 
 
-def _grades(log: str, options: Options, progress: Progress) -> Any:
+def _grades(log: Any, options: Options, progress: Progress) -> Any:
     return gf.behaviour.click_judgments(
         log, options["model"], dialect=options["dialect"], thresholds=options["thresholds"],
         level=options["level"], rounds=options["rounds"],
-        progress=progress, **_reading(options),
+        progress=progress,
     )  # fmt: skip
 
 
-def _log(log: str, options: Options, _: Progress) -> Any:
-    return gf.behaviour.read_log(log, **_reading(options))
-
-
-def _models(log: str, options: Options, progress: Progress) -> Any:
+def _models(log: Any, options: Options, progress: Progress) -> Any:
     how = {name: options[name] for name in ("rounds", "seed")}
-    return gf.behaviour.click_models(log, progress=progress, **how, **_reading(options))
+    return gf.behaviour.click_models(log, progress=progress, **how)
 
 
-def _positions(log: str, options: Options, progress: Progress) -> Any:
+def _positions(log: Any, options: Options, progress: Progress) -> Any:
     how = {name: options[name] for name in ("depth", "level", "seed")}
     how |= _method(options)
-    return gf.behaviour.position_bias(log, progress=progress, **how, **_reading(options))
+    return gf.behaviour.position_bias(log, progress=progress, **how)
 
 
 def _method(options: Options) -> dict[str, Any]:
     return {} if options["method"] is None else {"method": options["method"]}
 
 
-def _earnings(log: str, options: Options, _: Progress) -> Any:
+def _earnings(log: Any, options: Options, _: Progress) -> Any:
     if len(options["runs"]) != 1:
         raise click.UsageError("--show earnings requires one --run.")
     how = {"cutoff": options["depth"], "level": options["level"], **_method(options)}
-    return gf.behaviour.would_earn(log, options["runs"][0], **how, **_reading(options))
+    return gf.behaviour.would_earn(log, options["runs"][0], **how)
 
 
-def _preference(log: str, options: Options, _: Progress) -> Any:
+def _preference(log: Any, options: Options, _: Progress) -> Any:
     runs = call.runs_of(options["runs"], options) if options["runs"] else None
     how = {"level": options["level"], **_method(options)}
-    return gf.behaviour.interleaving_verdict(log, runs=runs, **how, **_reading(options))
+    return gf.behaviour.interleaving_verdict(log, runs=runs, **how)
 
 
 def _interleaved(files: tuple[str, ...], options: Options) -> Any:
@@ -139,9 +139,9 @@ def _interleaved(files: tuple[str, ...], options: Options) -> Any:
     return gf.behaviour.interleave_runs(runs, **how)
 
 
-_ANSWERS: dict[str, Callable[[str, Options, Progress], Any]] = {
+_ANSWERS: dict[str, Callable[[Any, Options, Progress], Any]] = {
     "grades": _grades,
-    "log": _log,
+    "log": lambda log, *_: log,
     "models": _models,
     "positions": _positions,
     "earnings": _earnings,

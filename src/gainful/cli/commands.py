@@ -27,6 +27,8 @@ _GROUPS = {
     "Decide": {
         "leaderboard": ("comparing", "Rank many runs, with the uncertainty of each rank."),
         "history": ("history", "Keep scores over time, and show which changes are real."),
+        "watch": ("watch", "Measure on a schedule: add to a history, check, and notify."),
+        "similar": ("similar", "Measure how similar runs are, or the orders of runs by measures."),
         "power": ("explaining", "Compute how many queries a comparison needs."),
         "why": ("explaining", "Explain why two tools differ, or find the tool behind a number."),
     },
@@ -44,10 +46,11 @@ _GROUPS = {
         "merge": ("judging", "Merge several assessors' grades into one."),
     },
     "Make and convert": {
-        "run": ("making", "Record a run by sending queries to a search service."),
+        "run": ("recording", "Record a run by sending queries to a search service."),
         "fuse": ("making", "Fuse several runs into one."),
         "recommend": ("making", "Measure coverage, novelty and diversity of recommendations."),
         "convert": ("making", "Convert runs or judgments to another format."),
+        "sql": ("making", "Write a measure as a SQL query for your database."),
     },
     "Look up": {
         "measures": ("look_up", "List the measures, or define one."),

@@ -33,7 +33,7 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
     {
         "--scores": "Compare files of per-query scores, without judgments: tables with a query column, output of trec_eval -q, or saved baselines.",
     },
-    "graders design comparing gate gate_files",
+    "graders design unjudged comparing gate gate_files",
     {
         "--movers N>=1": "Add to --summary the N queries that lost the most and the N that gained the most in each comparison, with the documents responsible.",
         "--html FILE": "Write an HTML page about the runs, as `gainful report` does.",
@@ -49,6 +49,7 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
         "[default: nDCG@10; with --scores, all]",
         **option.WITHOUT_DEFAULT,
     },
+    model="A model's judgments: of all queries with --human, of unjudged documents with --estimate.",
     human="Judgments by people for a random sample of queries; requires --model and replaces JUDGMENTS. The estimates are those of `gainful calibrate`.",
 )
 def compare(files: tuple[str, ...], **options: Any) -> None:
@@ -109,6 +110,8 @@ def _compared(
 ) -> "tuple[gf.results.Comparison, gf.results.Report | None]":
     """Compare, with --html as part of the report, so that nothing is read or measured twice."""
     how = call.keywords(gf.comparison.compare_scores, options)
+    if judgments is not None:
+        how |= {name: options[name] for name in call.UNJUDGED if options[name] is not None}
     page = options["html"]
     title = None if page in (None, "-") else Path(page).stem
     # With Spark, the documents stay on the cluster.
@@ -292,6 +295,8 @@ def _calibrated(runs: dict[str, str], options: Options) -> "gf.results.Calibrati
     call.refuse_standard_input("Grades, runs, designs and strata")
     shared = call.read_shared_options(options)
     options["drawn"] = "random" if options["drawn_at_random"] else None
+    if options["documents_drawn_at_random"]:
+        options["drawn"] = "documents"
     calibrated = gf.judging.calibrate
     return call.work(calibrated, human, model, runs, options=options, **shared)  # type: ignore[no-any-return]
 

@@ -49,12 +49,6 @@ INTERVAL = {
 """The option of commands that print intervals of means."""
 
 
-def _possible_grades(text: str) -> tuple[str, str] | set[str]:
-    """Return the lowest and the highest grade, or all grades."""
-    low, dots, high = text.partition("..")
-    return (low, high) if dots else set(text.split(","))
-
-
 def _unseen(text: str) -> int | str:
     """Return a number of documents, or any."""
     if text != "any" and not (text.isdecimal() and len(text) <= _MOST_DIGITS):
@@ -75,15 +69,14 @@ def _unseen(text: str) -> int | str:
     "judgments measures",
     {
         "--subtopics": "JUDGMENTS have subtopics (query subtopic doc grade); -m defaults to alpha_nDCG@20 (see `gainful measures --subtopics`).",
-        "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN.",
-        "--grades GRADES": {
-            "help": "With --bounds: the possible grades of a document, as a list, 0,1,2,3, or as a range, 0..3.",
-            "type": option.Parsed(_possible_grades, "grades"),
-        },
+        "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN; --estimate includes them.",
         "--unseen COUNT": {
-            "help": "With --bounds: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
+            "help": "With --bounds or --estimate: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
             "type": option.Parsed(_unseen, "a number of documents, 0 or more, or any"),
         },
+    },
+    "unjudged",
+    {
         "--tie-warning AMOUNT>=0.0": "Warn if the order of tied documents can change the mean of a measure with a cutoff by more than this; reads the files twice.",
         "--save-baseline FILE": "Also save the per-query values of one RUN to this file for later comparisons; compressed if the name ends in .gz or .zst.",
         "--per-query": "Print one row per query instead of the means.",
@@ -116,9 +109,10 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     evaluate_runs = gf.evaluate_runs
     keep_imports()
     measures = list(options["measures"])
-    if options["bounds"]:
+    if options["bounds"] or options["estimate"]:
         unseen = options["unseen"] or 0
-        how = {"grades": options["grades"], "unseen": None if unseen == "any" else unseen}
+        how = {name: options[name] for name in call.UNJUDGED}
+        how |= {"unseen": None if unseen == "any" else unseen, "level": options["level"] or 0.95}
         bounds = call.work(gf.judging.bounds_of_runs, judgments, runs, measures, **how, **shared)
         call.print_result(bounds, options, per_query=options["per_query"])
     elif options["subtopics"]:
@@ -177,13 +171,14 @@ def _notes(runs: "gf.results.RunScores", how: dict[str, Any], *, is_sliced: bool
 
 def _check_conditions(options: Options) -> None:
     """Reject conditions that cannot be checked, before the work."""
-    for name in ("bounds", "subtopics"):
+    for name in ("bounds", "estimate", "subtopics"):
         if options[name]:
             call.leave_out_gate(options, f"with --{name}")
     if not (options["fail_if"] or options["fail_unless"]):
         return
-    if options["bounds"]:
-        raise click.UsageError("--fail-if and --fail-unless cannot be combined with --bounds.")
+    for name in ("bounds", "estimate"):
+        if options[name]:
+            raise click.UsageError(f"--fail-if and --fail-unless cannot be combined with --{name}.")
     if not options["subtopics"]:
         # Subtopic measures are read with the subtopic judgments.
         options["fail_if"], options["fail_unless"] = call.gate_rules(options, compared=False)

@@ -13,7 +13,7 @@ from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import FAILED
 from gainful.cli.option_table import Options
-from gainful.cli.project import command, no_such_option
+from gainful.cli.project import ProjectCommand, command, no_such_option
 
 _NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 _GRADES = re.compile(rf"\s*{_NUMBER}((\s*,\s*|\s+){_NUMBER})*\s*")
@@ -21,6 +21,28 @@ _OF_RUNS = (
     "query", "against", "judgments", *call.TABLES, "dialect",
     "ties", "unjudged", "missing", "duplicates", "extra", "fold", "drop_self", "precision",
 )  # fmt: skip
+
+
+_CHANGES = ("swap", "move", "remove", "regrade")
+_CHANGE = re.compile(rf"--({'|'.join(_CHANGES)})(=.*)?", re.DOTALL)
+
+
+class _WhatIfCommand(ProjectCommand):
+    """A command whose options change a list in the order of the command line."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line, and remember the order of the changes."""
+        end = args.index("--") if "--" in args else len(args)
+        found = (_CHANGE.fullmatch(word) for word in args[:end])
+        ctx.meta[_WhatIfCommand.__name__] = [option[1] for option in found if option]
+        return super().parse_args(ctx, args)
+
+
+def _what_if(options: Options) -> list[str] | None:
+    """Take the changes of a list out of the options, in the order of the command line; None without changes."""
+    values = {kind: iter(options.pop(kind)) for kind in _CHANGES}
+    kinds = click.get_current_context().meta[_WhatIfCommand.__name__]
+    return [f"{kind} {next(values[kind])}" for kind in kinds] or None
 
 
 def _rules() -> str:
@@ -40,6 +62,8 @@ def _grades(text: str) -> list[float]:
 
 @command(
     "gainful explain 3,2,3,0,1,2 --judged 3,2,3,0,1,2,3,2 -m nDCG@6",
+    "gainful explain 3,2,3,0,1,2 --swap 3,4",
+    cls=_WhatIfCommand,
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("arguments", nargs=-1, required=True, metavar="GRADES | [JUDGMENTS] RUN")
@@ -51,6 +75,11 @@ def _grades(text: str) -> list[float]:
             "type": option.Parsed(_grades, "grades such as 3,2,3,0,1,2"),
         },
         "--query, -q ID": "The id of the query to explain.",
+        "--swap RANK,RANK...": "Swap the documents at two ranks, and show which terms change by how much; repeat for more. "
+        "--swap, --move, --remove and --regrade apply in the order in which they are typed.",
+        "--move RANK,RANK...": "Move the document at one rank to another, such as 5,2; repeat for more.",
+        "--remove RANK...": "Remove the document at this rank from the list. It stays judged, so the ideal keeps it; repeat for more.",
+        "--regrade RANK=GRADE...": "Give the document at this rank another grade, such as 3=2; repeat for more.",
         "--against BASE": "Another run: show which documents moved from it to RUN, and how each changed the value.",
     },
     "measure result evaluating",
@@ -63,6 +92,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     BASE, it explains the difference between two runs, document by document. If --judgments or the project
     file names the judgments, pass RUN only.
     """
+    options["what_if"] = _what_if(options)
     grades = " ".join(arguments)
     are_grades = bool(_GRADES.fullmatch(grades)) and not any(
         Path(argument).exists() for argument in arguments[1:]
@@ -90,7 +120,7 @@ def _of_grades(grades: list[float], options: Options) -> "gf.results.Explanation
             f"{option.option_name(idle[0])} requires JUDGMENTS and RUN instead of GRADES."
         )
     measure = options["measure"] or "nDCG"
-    how = {"judged": options["judged"], "policy": shared["policy"]}
+    how = {name: options[name] for name in ("judged", "what_if")} | {"policy": shared["policy"]}
     return gf.explanation.explain_grades(grades, measure, **how)
 
 
@@ -113,6 +143,8 @@ def _of_run(
             "pass the grades of a list instead: gainful explain 3,0,1."
         )
     work_out: Any = gf.explain if base is None else gf.explanation.attribute
+    if base is None:
+        shared["what_if"] = options["what_if"]
     return work_out(judgments, *runs, measure, query=options["query"], **shared)  # type: ignore[no-any-return]
 
 
@@ -197,8 +229,13 @@ def check(files: tuple[str, ...], **options: Any) -> None:
         "--queries >=2": "The number of queries available.",
         "--power >0.0<1.0": "The probability of detecting the difference.  [default: 0.8]",
         "--alpha >0.0<1.0 = 0.05": "The probability of detecting a difference that does not exist.",
+        "--cluster-size NUMBER": {
+            "help": "The mean number of queries in a cluster, if --sd is of a comparison with clusters.  [default: that of --clusters; 1]",
+            "type": float,
+        },
+        "--slices INPUT": "A table with one row per query, for --weights and --clusters.",
     },
-    "measure result measuring",
+    "sampling measure result measuring",
     measure="The measure to compare BASE and RUN by.  [default: nDCG@10]",
 )
 def power(files: tuple[str, ...], **options: Any) -> None:
@@ -217,9 +254,13 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     if judgments is not None:
         both = dict(zip(("base", "run"), runs.values(), strict=True))
         measure = options["measure"] or "nDCG@10"
-        comparison = call.work(gf.compare, judgments, both, measure, **shared)
+        names = ("slices", "weights", "clusters", "strata", "arrival", "population")
+        sampling = {name: options[name] for name in names}
+        comparison = call.work(gf.compare, judgments, both, measure, **sampling, **shared)
         difference = comparison.differences[0]
         sd = difference.sd
+        if difference.clusters is not None:
+            options["cluster_size"] = difference.queries / difference.clusters
         basis = [
             f"sd of the differences in {difference.measure} over {difference.queries} queries",
             *comparison.basis,

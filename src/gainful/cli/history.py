@@ -44,7 +44,8 @@ def history(action: str, path: str, files: tuple[str, ...], **options: Any) -> N
     """Keep scores over time in FILE, show them, or write a page that marks the real changes.
 
     add measures RUNs as `gainful evaluate` does, and appends an entry for each: entries of files with the same name are one
-    line of the history. FILE only grows; it survives killed processes and any number of simultaneous writers. show prints the
+    line of the history. FILE only grows; it survives killed processes and any number of simultaneous writers. If it ends in
+    .duckdb or .sqlite, it is a database; postgresql://USER@HOST/DATABASE keeps the history on a server. show prints the
     entries or their changes. page writes an HTML page with each measure over time, its intervals, labels, real changes and
     the queries behind them.
     """

@@ -46,8 +46,10 @@ _NOTED = ("table", "markdown", "latex", "html")  # formats with room for a summa
     "judgments measure",
     {
         "--budget NUMBER>=1": "With --judgments: the maximum number of documents to list.  [default: 50]",
-        "--grades NUMBERS": "With --judgments: the possible grades, such as 0,1,2,3.  [default: 0 and the lowest and highest grade in the judgments]",
+        "--grades GRADES": "With --judgments: the possible grades, such as 0,1,2,3. With words, Exact=3,Irrelevant=0, also the same as --grade-words.  "
+        "[default: 0 and the lowest and highest grade in the judgments]",
         "--compare NAME NAME": "With --judgments: settle the difference between two runs, named after their files without the extension.",
+        "--clicks INPUT": "With --judgments: a click log, as for `gainful clicks`. Documents whose clicks say little about their grade come first. --columns clicks.doc=NAME names a column.",
         f"--format, -f [{'|'.join(call.formats_of('pools'))}]": "The output format; trec: query 0 doc grade, with ? for unjudged.  "
         "[default: by the extension of --output; table]",
     },
@@ -65,6 +67,9 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     how = call.read_shared_options(options, documents="pools")
     format_ = call.format_of(options, "pools")
     options["judgments"] = None  # an input, not an option
+    log = call.read_click_log(options.pop("clicks"), how, "clicks")
+    if log is not None:
+        how["clicks"] = gf.behaviour.click_judgments(log)
     if judgments is None:
         documents = call.work(gf.pool, named, options=options, **how)
     else:
@@ -78,7 +83,7 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
 def _judging_scale(text: str) -> str | dict[float, str]:
     """Return a scale, with the labels of its grades if any."""
     if "=" not in text:
-        return text
+        return text  # a range, or the name of a preset
     pairs = [pair.partition("=") for pair in text.split(",")]
     scale = {float(number): word.strip() for number, equals, word in pairs if equals}
     if len(scale) < len(pairs):
@@ -92,7 +97,7 @@ def _judging_scale(text: str) -> str | dict[float, str]:
     "texts judgments",
     {
         "--scale LOW..HIGH": {
-            "help": "The grades, such as 0..3, optionally with labels: '0=off topic,1=related,2=answers it'.  [default: 0..3]",
+            "help": "The grades, such as 0..3, optionally with labels: '0=off topic,1=related,2=answers it'; or esci or excellent-fair-bad.  [default: 0..3]",
             "type": option.Parsed(
                 _judging_scale, "LOW..HIGH or GRADE=WORD,GRADE=WORD, each grade once"
             ),

@@ -292,7 +292,7 @@ _FORMATS = (
     ("TREC", "judgments `query iteration doc grade`, runs `query Q0 doc rank score tag`"),
     ("CSV, TSV", "column names in the first line; fields separated by , ; tab or |"),
     ("JSON lines", 'one object per line, {"query_id": "q1", "doc_id": "d7", "relevance": 2}'),
-    ("JSON", "{query: {doc: number}}, a list of objects, lists, or responses of search services"),
+    ("JSON", "{query: {doc: number}}, a list of objects, lists, responses of search services, golden sets, or traces"),
     ("Parquet", "a file, a directory, or a quoted pattern"),
     ("SVMlight, LETOR", "`label qid:7 1:0.3`; a run has one prediction per line, in the same order"),
 )  # fmt: skip

@@ -1,8 +1,5 @@
-"""Commands that make files: `report`, `run`, `fuse`, `recommend` and `convert`."""
+"""Commands that make files and texts: `report`, `fuse`, `recommend`, `convert` and `sql`."""
 
-import sys
-import warnings
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +9,17 @@ import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.evaluate import INTERVAL, IntervalCommand
-from gainful.cli.main import print_data, seen_enough, tell, tell_some
+from gainful.cli.main import print_data, seen_enough, tell, write
 from gainful.cli.option_table import Options
-from gainful.cli.project import command, current_project
-from gainful.output.writing.output_files import read_naming
+from gainful.cli.project import command
 
 _MEGABYTE = 1_000_000
 _OF_GRADES = ("query", "doc", "assessor", "grade")  # the columns of --grades
-_RUN_FORMATS = ("trec", "csv", "tsv", "jsonl", "parquet", "json")
-_RUN_ENDINGS = {
-    ending: name for ending, name in gf.writing.endings(of="fused").items() if name in _RUN_FORMATS
-}
-_SERVICE = ("url", "call", "command")
-_OF_ENGINES = ("template", "ids", "scores", "method")
-_OF_SERVERS = ("engine", "headers", "key_variable", "embed", "timeout")
-_PART = ".part.jsonl"
 _METHODS = gf.fusion.methods()
 _NORMALISATIONS = gf.fusion.normalisations()
 _ENDINGS = gf.writing.endings(of="documents")
 _FORMATS = [*dict.fromkeys(_ENDINGS.values())]
 _FEWEST = 2  # runs that can be compared
-_HIGHER = "better and worse mean higher and lower here: whether a high value is good depends on the measure"
 
 
 @command("gainful report qrels.txt bm25.run dense.run --queries queries.tsv -o report.html")
@@ -46,7 +33,7 @@ _HIGHER = "better and worse mean higher and lower here: whether a high value is 
         "--title TEXT": "The title of the page.  [default: the names of the runs]",
         "--depth RANK>=1": "The last rank that the lists show.  [default: the cutoff of the first measure, or 20]",
     },
-    "comparing sampling columns assessors engine dialect policy chunks tables",
+    "unjudged.estimate unjudged.model unjudged.random_sample comparing sampling columns assessors grade_words engine dialect policy chunks tables",
     output={
         "required": True,
         "help": "The page to write; an existing file is replaced once the page is complete. - is standard output.",
@@ -66,34 +53,25 @@ def report(files: tuple[str, ...], **options: Any) -> None:
         # Without a comparison, there is nothing to slice; but weights may be a column of the slices.
         sampled = any(options[name] for name in ("weights", "clusters", "strata"))
         option.set_aside(options, ["by"] if sampled else ["slices", "by"])
+    grades = options.pop("grades")  # of assessors: not the possible grades of other commands
     shared = call.read_shared_options(options)
     gf.results.Report.check_path(target)
-    assessors = _agreement(runs, options, shared) if options["grades"] else None
-    how = {"agreement": assessors, "log": _log(options.pop("log"), shared), **shared}
+    assessors = _agreement(grades, runs, options, shared) if grades else None
+    how = {
+        "agreement": assessors,
+        "log": call.read_click_log(options.pop("log"), shared, "log"),
+        **shared,
+    }
     page = call.work(gf.report, judgments, runs, options=options, **how)
     page.write(target)
     size = "" if target == "-" else f"{Path(target).stat().st_size / _MEGABYTE:.1f} MB, "
     tell(f"{target}: {size}{page.summary}")
 
 
-def _log(path: str | None, shared: dict[str, Any]) -> "gf.results.ClickLog | None":
-    """Read the log of --log; take its columns out of the shared columns."""
-    columns: dict[str, str] = shared.get("columns") or {}
-    own = {key: name for key, name in columns.items() if key.startswith("log.")}
-    shared["columns"] = {key: name for key, name in columns.items() if key not in own}
-    if path is None:
-        if own:
-            raise click.UsageError(f"--columns {next(iter(own))} needs --log.")
-        return None
-    named = {key.removeprefix("log."): name for key, name in own.items()}
-    return gf.behaviour.read_log(path, columns=named)
-
-
 def _agreement(
-    runs: dict[str, str], options: Options, shared: dict[str, Any]
+    files: tuple[str, ...], runs: dict[str, str], options: Options, shared: dict[str, Any]
 ) -> "gf.results.Agreement":
     """Return the agreement of the assessors of --grades; with several runs, also its effect on conclusions."""
-    files = options.pop("grades")
     grades = files[0] if len(files) == 1 else files
     others = dict.fromkeys(("columns", "assessors", "queries", "resamples"))
     how = call.keywords(gf.judging.agreement, options | shared | others)
@@ -144,104 +122,6 @@ def _columns_of_grades(shared: dict[str, Any], *, runs: bool) -> list[dict[str, 
         if not key.startswith("run.") and key not in ("score", "rank")
     }
     return [of_judgments | of_runs, of_runs]
-
-
-@command(
-    "gainful run queries.tsv --engine opensearch --url http://localhost:9200/articles "
-    "--template query.json -o bm25.run"
-)
-@click.argument("queries", type=option.InputFile(), required=False)
-@option.give(
-    "recording",
-    {
-        "--cache FILE": f"Keep all responses in this file and send only the missing queries.  [default: OUTPUT{_PART}, removed on completion]",
-        f"--format, -f [{'|'.join(_RUN_FORMATS)}]": "The format of the run.  [default: by the ending of --output; trec]",
-    },
-    "output",
-    output="Write the run to this file instead of standard output; it is replaced when complete.",
-)
-def run(queries: str | None, **options: Any) -> None:
-    """Record a run by sending QUERIES to a search service.
-
-    The service is a server (--url, with --engine or --ids), a Python function (--call) or a command (--command). A
-    failed query is never recorded as an empty list. After an interruption or failed queries, run the same command
-    again: it sends only the missing queries.
-    """
-    project = current_project()
-    if queries is None and project is not None:
-        queries = project.use("report.queries")
-    if queries is None:
-        raise click.UsageError(
-            "Missing argument 'QUERIES': a file with an id and a text for each query."
-        )
-    _set_aside_others(options)
-    if project is not None:
-        project.refuse_untrusted([name for name in options if option.is_set(name)])
-    output, own_cache = options["output"], options.pop("cache")
-    call.check_files()
-    call.refuse_other_endings(output, *_ENDINGS)
-    format_ = options.pop("format") or _format_of_run(output)
-    if sum(options[name] is not None for name in _SERVICE) != 1:
-        raise click.UsageError(
-            "Name the search service with exactly one of --url, --call and --command."
-        )
-    if format_ == "trec" and queries != "-":  # standard input can be read only once
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they are shown when the queries are sent
-            # Ids that TREC cannot hold are rejected before the first call.
-            gf.record(queries, lambda _: []).write("-", format="trec", dry=True)
-    part = f"{output}{_PART}" if own_cache is None and output not in (None, "-") else None
-    cache = part or own_cache
-    headers = _headers_of(options["headers"])
-    with (
-        option.own_modules(click.get_current_context().obj),
-        redirect_stdout(sys.stderr),  # the output of a user's function isn't part of the run
-    ):
-        how = {"cache": cache, "headers": headers}
-        recorded = call.work(gf.record, queries, options["call"], options=options, **how)
-    try:
-        call.write_documents(recorded, options, format_)
-    except gf.errors.GainfulError as problem:
-        if cache is None:
-            raise
-        more = f"The responses were saved: run the command again with --cache {cache}."
-        raise problem.with_remedy(f"{problem.remedy} {more}".strip()) from None
-    if part is not None and recorded.failed:
-        tell(
-            f"the responses are saved in {part}: run the command again to retry the failed queries"
-        )
-    elif part is not None:
-        Path(part).unlink(missing_ok=True)
-    tell_some([f"left out: query {query}, {why}" for query, why in recorded.failed.items()])
-    tell(recorded.summary)
-
-
-def _format_of_run(output: str | None) -> str:
-    """Return the format that the extension of the output selects."""
-    if output is None or output == "-":
-        return "trec"
-    return read_naming(output, None, _RUN_ENDINGS).format
-
-
-def _set_aside_others(options: Options) -> None:
-    """Ignore the project file's settings for a service other than the one on the command line."""
-    if option.is_typed("call") or option.is_typed("command"):
-        option.set_aside(options, {*_SERVICE, *_OF_ENGINES, *_OF_SERVERS})
-    elif option.is_typed("url"):
-        option.set_aside(options, {"call", "command"})
-    if option.is_typed("engine"):
-        option.set_aside(options, _OF_ENGINES)
-
-
-def _headers_of(headers: tuple[str, ...]) -> dict[str, str] | None:
-    values = {}
-    for header in headers:
-        name, colon, value = (part.strip() for part in header.partition(":"))
-        if not colon or not name:
-            # The text may contain a key, so the message doesn't show it.
-            raise click.UsageError("--header takes NAME:VALUE, such as 'X-Tenant: acme'.")
-        values[name] = value
-    return values or None
 
 
 def _formulas(entries: Any) -> str:
@@ -345,7 +225,7 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
         "--per-user": "Print one row per user instead of the means.",
         "--compare -> compared": "Compare the RUNs with the first, user by user, by the measures with per-user values.",
     },
-    "comparing",
+    "comparing sampling",
     INTERVAL,
     "digits result reading",
     judgments="The items relevant to each user, as for `gainful evaluate`.",
@@ -368,7 +248,7 @@ def recommend(runs: tuple[str, ...], **options: Any) -> None:
         how = call.keywords(gf.comparison.compare_scores, options | {"measures": None})
         comparison = gf.comparison.compare_scores(results, **how)
         call.print_result(comparison, options)
-        for note in (_HIGHER, *scores.aggregates):
+        for note in scores.aggregates:
             tell(note)
         return
     per_user, interval = options["per_user"], options["interval"]
@@ -404,6 +284,8 @@ def _listed(words: list[str], last: str) -> str:
         "--format, -f FORMAT": f"The format of OUTPUT: {_listed(_FORMATS, 'or')}.  "
         "[default: by its extension]",
         "--tag WORD": "The last field of a TREC run.  [default: gainful]",
+        "--reference >=1": "With --as judgments: INPUT is a run to compare others with, such as an exact search, and its first documents of each query, as many as this, have grade 1.",
+        "--within >=0.0": "With --reference: also accept further documents whose score or distance differs from that of the last one by at most this much.",
     },
     "reading",
 )
@@ -411,11 +293,54 @@ def convert(input_: str, output: str, kind: str, **options: Any) -> None:
     """Write a run or judgments; `_help` writes the help, from the table of extensions."""
     tagged = {} if options["tag"] is None else {"tag": options["tag"]}
     if kind == "run":
-        option.set_aside(options, ["assessors"])
+        option.set_aside(options, ["assessors", "grade_words"])
     elif tagged:
         raise click.UsageError("--tag requires --as run: judgments have no tag.")
-    call.leave_out_columns(options, of="judgments" if kind == "run" else "run")
+    k, within = options.pop("reference"), options.pop("within")
+    if k is not None and kind == "run":
+        raise click.UsageError("--reference requires --as judgments.")
+    if within is not None and k is None:
+        raise click.UsageError("--within requires --reference.")
+    call.leave_out_columns(options, of="judgments" if kind == "run" or k is not None else "run")
     write: Any = gf.write_run if kind == "run" else gf.write_judgments
     shared = call.read_shared_options(options)
+    source: Any = input_
+    if k is not None:
+        source = gf.inputs.reference_judgments(input_, k=k, within=within, **shared)
+        shared = {}
     with seen_enough():
-        write(input_, output, format=options["format"], **tagged, **shared)
+        write(source, output, format=options["format"], **tagged, **shared)
+
+
+@command(
+    "gainful sql nDCG@10",
+    "gainful sql 'nDCG(gain=exp2)@10' --dialect postgres --judgments shop.grades --run shop.hits --columns doc=product",
+)
+@click.argument("measure", shell_complete=option.COMPLETED["--measure"])
+@option.give(
+    {
+        "--dialect duckdb|sqlite|postgres|bigquery|snowflake|spark = duckdb": "The database. For bigquery, snowflake and spark, "
+        "sqlglot translates the query, which gainful's tests don't execute there.",
+        "--judgments TABLE = judgments": "The table with the columns query, doc and grade.",
+        "--run TABLE = run": "The table with the columns query, doc and score.",
+        "--columns ROLE=NAME...": "Another name of a column, such as doc=product; repeat for query, doc, grade and score, or separate pairs by commas.",
+        "--per-query": "Return a row for each query instead of the mean.",
+    },
+    "policy output",
+)
+def sql(measure: str, **options: Any) -> None:
+    """Write MEASURE as one SQL query, which computes inside a database what `gainful evaluate` computes.
+
+    MEASURE is CG, DCG, IDCG, nDCG, P, R, Success, RR or AP, such as nDCG@10. The query needs two tables, of judgments and of a
+    run, in which no document is repeated for a query and no number is missing. If a query can't follow a choice of the policy,
+    the command says why.
+    """
+    policy = {choice.name: options.pop(choice.name) for choice in gf.measures.choices()}
+    texts = [pair for text in options["columns"] for pair in text.split(",")]
+    query = gf.writing.sql(
+        measure,
+        policy=policy,
+        columns=call.pairs("--columns", texts, "ROLE=NAME, such as doc=product"),
+        **{name: options[name] for name in ("dialect", "judgments", "run", "per_query")},
+    )
+    write(query.rstrip(), options["output"])

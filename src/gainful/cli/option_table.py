@@ -7,10 +7,11 @@ keyword per group of `SHARED`, and a project file accepts the groups of `SECTION
 
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -18,6 +19,11 @@ from click.shell_completion import CompletionItem
 
 import gainful as gf
 from gainful.message_texts import did_you_mean
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:  # generic from click 8.4.2 on
+    _ParamType = click.ParamType
 
 Command = Callable[..., None]
 _USAGE = re.compile(
@@ -39,7 +45,7 @@ class InputFile(click.types.StringParamType):
         ctx: click.Context,  # noqa: ARG002
         param: click.Parameter,  # noqa: ARG002
         incomplete: str,
-    ) -> list[CompletionItem[str]]:
+    ) -> "list[CompletionItem[str]]":  # generic from click 8.4.2 on
         """Let the shell complete the path."""
         return [CompletionItem(incomplete, type="file")]
 
@@ -75,7 +81,7 @@ class Choice(click.Choice[str]):
         return f"found {value!r}. {did_you_mean(value, self.choices)}"
 
 
-class Parsed(click.ParamType[Any]):
+class Parsed(_ParamType):
     """A value that a function reads from text.
 
     Args:
@@ -108,10 +114,34 @@ def numbers_in(text: str) -> list[float]:
     return [float(number) for number in text.split(",")]
 
 
+def are_words(text: str) -> bool:
+    """Return whether grades are words, or the name of a preset, rather than numbers.
+
+    >>> are_words("Exact=3,Irrelevant=0"), are_words("esci"), are_words("0,1,2")
+    (True, True, False)
+    """
+    return "=" in text or text[:1].isalpha()
+
+
+def possible_grades_in(text: str) -> list[float] | str:
+    """Return numbers that are separated by commas; words with grades stay text."""
+    return text if are_words(text) else numbers_in(text)
+
+
 def range_in(text: str) -> tuple[float, float]:
     """Return the lowest and the highest number."""
     low, high = map(float, text.split(".."))
     return low, high
+
+
+def grades_in(text: str) -> tuple[str, str] | set[str]:
+    """Return the lowest and the highest grade, or all grades.
+
+    >>> grades_in("0..3")
+    ('0', '3')
+    """
+    low, dots, high = text.partition("..")
+    return (low, high) if dots else set(text.split(","))
 
 
 def weights_in(text: str) -> dict[str, float]:
@@ -127,13 +157,23 @@ def weights_in(text: str) -> dict[str, float]:
     return weights
 
 
-_INPUTS = ("INPUT", "RUN", "BASE", "FILE|COLUMN", "FILE|COLUMN|id:DELIMITER")
+_INPUTS = (
+    "INPUT",
+    "FILE|URL",
+    "FOLDER",
+    "RUN",
+    "BASE",
+    "FILE|COLUMN",
+    "FILE|COLUMN|id:DELIMITER",
+    "FILE|max|std|diff1",
+)
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(_INPUTS, InputFile()),
     "FILE": OutputFile(),
     "NAMES": Parsed(words_in, "names such as ann,bob"),
     "TOOL,TOOL": Parsed(words_in, "the names of tools"),
     "NUMBERS": Parsed(numbers_in, "numbers such as 1,2"),
+    "GRADES": Parsed(possible_grades_in, "grades such as 0,1,2"),
     "LOW..HIGH": Parsed(range_in, "LOW..HIGH, such as 0..3"),
     "WEIGHTS": Parsed(weights_in, "names with numbers, such as ann=2,bob=0.5"),
     "INTEGER": int,
@@ -323,6 +363,9 @@ SHARED: dict[str, Usages | Callable[[], Usages]] = {
     "assessors": {
         "--assessors RULE": "How to merge the grades of several assessors: mean, median, majority, max, min, dawid-skene, or the name of one assessor.",
     },
+    "grade_words": {
+        "--grade-words WORD=GRADE,...|PRESET": "The grades of words, if the judgments have words as grades: Exact=3,Irrelevant=0; or a preset, esci or excellent-fair-bad.",
+    },
     "engine": {
         "--memory SIZE": "The memory limit for tables, such as 4GB.",
         "--threads >=1": "The number of cores to use.",
@@ -339,6 +382,28 @@ SHARED: dict[str, Usages | Callable[[], Usages]] = {
         "--chunk-map INPUT": "Fold chunks by a file with a chunk and its document on each line, possibly compressed; - is standard input.",
     },
 }
+_RECORDING: Usages = {
+    f"--engine [{'|'.join(_ENGINES)}]": "The search engine at --url; sets the path, request template, ids and scores.",
+    "--url URL": "The URL of the service, such as http://localhost:9200/articles; may contain {query}, {depth}, {id} and ${NAME}.",
+    "--template INPUT": "The request: a JSON file with {query}, {depth}, {id} and {vector} in its strings; for postgresql, SQL with %(query)s and "
+    "%(depth)s.  [default: the engine's]",
+    "--ids PATH": "The path of the ids in the response, such as hits[*].id.  [default: the engine's]",
+    "--scores PATH": "The path of the scores in the response, such as hits[*].score.  [default: the engine's; otherwise by rank]",
+    "--method [GET|POST]": "The HTTP method.  [default: the engine's; POST with --template, otherwise GET]",
+    "--header NAME:VALUE... -> headers": "An additional header; ${NAME} in it is replaced by the environment variable; repeat for more.",
+    "--key-variable NAME": "The environment variable that contains the key (opensearch: user:password; postgresql: the password); the key is never written.",
+    "--embed MODULE:NAME": "A Python function from a query to its vector, for {vector}.",
+    "--call MODULE:NAME": "Instead of --url: a Python function that takes a query and returns ids, or pairs of id and score; its module must be in the current folder.",
+    "--command WORDS": "A command instead, run once per query with {query} and {depth} in its arguments, or the query on standard input; it prints one "
+    "id per line, optionally followed by a tab and a score, or JSON with --ids.",
+    "--depth NUMBER>=1 = 100": "The maximum number of documents per query.",
+    "--concurrency NUMBER>=1": "The number of simultaneous calls.  [default: 8; 1 with --call]",
+    "--per-second NUMBER>0.0": "The maximum number of calls per second.",
+    "--timeout SECONDS>0.0": "The time limit for a response.  [default: 30; none with --call]",
+    "--retries NUMBER>=0": "Retries of a failed call, after 1, 2, 4, … seconds.  [default: 3; 0 with --call]",
+    "--failed [error|leave-out] = error": "What to do if a query fails: write no run (error), or write the run without that query (leave-out).",
+    "--tag WORD": "The name of the run; each row of the file contains it, with the request's hash.  [default: the engine's]",
+}
 GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "sampling": {
         "--weights FILE|COLUMN": "The weight of each query in the mean, such as its traffic: a table with one row per query, or the name of a column of --slices.",
@@ -349,6 +414,16 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
             "help": "The number of queries of each stratum in the traffic, such as head=1000,tail=20000: queries are weighted by it.",
             "type": Parsed(weights_in, "STRATUM=NUMBER, such as head=1000,tail=20000"),
         },
+    },
+    "unjudged": {
+        "--estimate [bootstrap|conformal|prediction-powered]": "Estimate the scores as if every document down to the cutoff were judged, from judged documents at similar ranks (bootstrap), "
+        "complete queries (conformal) or single documents.",
+        "--grades GRADES": {
+            "help": "The possible grades of an unjudged document, as a list, 0,1,2,3, or as a range, 0..3. With words, Exact=3,Irrelevant=0, also the same as --grade-words.  [default: 0 and the grades of the judgments]",
+            "type": Parsed(lambda text: text if are_words(text) else grades_in(text), "grades"),
+        },
+        "--model INPUT": "With --estimate: a model's grades of the unjudged documents, as predictions.",
+        "--random-sample INPUT": "With --estimate: further grades by people, of queries or documents drawn at random.",
     },
     "judgments": {
         "--judgments INPUT": "The judgments, instead of the first file; then every file is a RUN. A project file may name them: see `gainful config`.",
@@ -367,7 +442,13 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--master URL": "With --engine spark: where Spark runs, such as local[2], yarn, spark://HOST:7077 or sc://HOST.  [default: all local cores]",
     },
     "tables": {
+        "--documents INPUT": "The texts of the documents, in which evidence and chunks without offsets are found: a table with an id and a text, or a folder of text files. JUDGMENTS are then evidence.",
+        "--offsets [characters|bytes|tokens|documents]": "What the start and end of evidence and chunks count; documents: each document is a passage as a whole. JUDGMENTS are then evidence.",
+        "--chunk-table FILE|RUN=FILE...": "Where the chunks are whose ids the runs contain: a table with an id, a document, and start and end or a text in each row; RUN=FILE for each run if they have different chunks.",
         "--subtopic-judgments INPUT": "Judgments with subtopics (query subtopic doc grade), for measures such as alpha_nDCG@20.",
+        "--nuggets INPUT": "The facts that an answer needs, for NuggetRecall@5: a table with a query, a nugget, a doc, its support, and optionally the importance of the nugget in each row.",
+        "--abstentions INPUT": "How likely the reading model is to abstain, for UDCG@5: a table with a query, a doc and a probability in each row.",
+        "--confidence FILE|max|std|diff1": "The confidence in each query, for nAUC(nDCG@10): a table with one row per query, or max, std or diff1 of the run's scores.",
         **_ITEMS,
     },
     "items": _ITEMS,
@@ -392,28 +473,20 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "design": {
         "--design INPUT": "The design that `gainful sample` wrote: which queries people judged, and how they were drawn.",
         "--drawn-at-random": "Instead of --design: assert that the queries people judged are a random sample of the model's queries.",
+        "--documents-drawn-at-random": "The same for single documents that people judged, for nDCG, DCG and CG.",
     },
-    "recording": {
-        f"--engine [{'|'.join(_ENGINES)}]": "The search engine at --url; sets the path, request template, ids and scores.",
-        "--url URL": "The URL of the service, such as http://localhost:9200/articles; may contain {query}, {depth}, {id} and ${NAME}.",
-        "--template INPUT": "The request: a JSON file with {query}, {depth}, {id} and {vector} in its strings; for postgresql, SQL with %(query)s and "
-        "%(depth)s.  [default: the engine's]",
-        "--ids PATH": "The path of the ids in the response, such as hits[*].id.  [default: the engine's]",
-        "--scores PATH": "The path of the scores in the response, such as hits[*].score.  [default: the engine's; otherwise by rank]",
-        "--method [GET|POST]": "The HTTP method.  [default: the engine's; POST with --template, otherwise GET]",
-        "--header NAME:VALUE... -> headers": "An additional header; ${NAME} in it is replaced by the environment variable; repeat for more.",
-        "--key-variable NAME": "The environment variable that contains the key (opensearch: user:password; postgresql: the password); the key is never written.",
-        "--embed MODULE:NAME": "A Python function from a query to its vector, for {vector}.",
-        "--call MODULE:NAME": "Instead of --url: a Python function that takes a query and returns ids, or pairs of id and score; its module must be in the current folder.",
-        "--command WORDS": "A command instead, run once per query with {query} and {depth} in its arguments, or the query on standard input; it prints one "
-        "id per line, optionally followed by a tab and a score, or JSON with --ids.",
-        "--depth NUMBER>=1 = 100": "The maximum number of documents per query.",
-        "--concurrency NUMBER>=1": "The number of simultaneous calls.  [default: 8; 1 with --call]",
-        "--per-second NUMBER>0.0": "The maximum number of calls per second.",
-        "--timeout SECONDS>0.0": "The time limit for a response.  [default: 30; none with --call]",
-        "--retries NUMBER>=0": "Retries of a failed call, after 1, 2, 4, … seconds.  [default: 3; 0 with --call]",
-        "--failed [error|leave-out] = error": "What to do if a query fails: write no run (error), or write the run without that query (leave-out).",
-        "--tag WORD": "The name of the run; each row of the file contains it, with the request's hash.  [default: the engine's]",
+    "recording": _RECORDING,
+    "watching": {
+        "--store FILE|URL": "The history to add to: a file, a database (search.duckdb, search.sqlite) or postgresql://USER@HOST/DATABASE; see `gainful history`.",
+        "--queries INPUT": "The texts of the queries, to record a run with --url, --call or --command, as `gainful run` does.",
+        "--baseline last|release|LABEL = last": "The earlier entry that each run is compared with: the last one, the last one with a label (release), or the one with LABEL.",
+        "--keep-runs FOLDER": "Keep the previous run in this folder: if JUDGMENTS change, it is measured again, so that a jump can be attributed to judgments or run.",
+        "--fail-on-drop": "Exit 1 if a measure really fell since the previous entry, at a level that holds over all entries of the history.",
+        "--summary FILE": "Write a summary in Markdown.",
+        "--openmetrics FILE": "Write the numbers for Prometheus, in the format that the node exporter's textfile collector reads.",
+        "--webhook VARIABLE": "Post the result to the URL in this environment variable; the URL is never written.",
+        "--webhook-template INPUT": "The JSON to post, with {paragraph}, {title}, {result}, {markdown}, {details}, {runs}, {time}, {label}, {commit} or {history} in its texts.  "
+        '[default: {"text": "{title}. {paragraph}"}]',
     },
     "names": {
         "--names NAMES": "The names of the assessors, one per FILE: ann,bob.  [default: the names of the files]",
@@ -434,7 +507,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
 }
 MEASURING = tuple(SHARED)
 """The options of commands that measure, as in `gf.inputs.MeasuringOptions`."""
-READING = ("columns", "queries", "assessors", "engine")
+READING = ("columns", "queries", "assessors", "grade_words", "engine")
 """The options of commands that only read, as in `gf.inputs.ReadingOptions`."""
 _GROUPS_OF_GROUPS = {
     "result": ("format", "output", "verbose"),
@@ -452,20 +525,40 @@ class Section(NamedTuple):
 
 
 SECTIONS = {
-    "": Section(("judgments", "measures", "queries", "assessors", "dialect", "chunks")),
+    "": Section(
+        ("judgments", "measures", "queries", "assessors", "grade_words", "dialect", "chunks")
+    ),
     "policy": Section(("policy",)),
     "compare": Section(("comparing",), ("compare", "report")),
-    "gate": Section(("gate",), ("evaluate", "compare")),
+    "gate": Section(("gate",), ("evaluate", "compare", "watch")),
     "report": Section(("texts",), ("report",)),
-    "run": Section(("recording",), ("run",)),
+    "run": Section(("recording",), ("run", "watch")),
+    "watch": Section(
+        (
+            "watching",
+            "comparing.level",
+            "comparing.interval",
+            "comparing.anytime",
+            "comparing.slices",
+            "comparing.by",
+        ),
+        ("watch",),
+    ),
 }
 """The tables of a project file by name, "" for the top of the file; [columns] is a separate table."""
 ACTING = frozenset(
-    ["define", "run.url", "run.template", "run.headers", "run.key_variable", "run.embed", "run.call", "run.command"]
+    [
+        "define", "run.url", "run.template", "run.headers", "run.key_variable", "run.embed", "run.call", "run.command",
+        "watch.store", "watch.keep_runs", "watch.summary", "watch.openmetrics", "watch.webhook",
+    ]
 )  # fmt: skip
-"""The settings that import code, call a service, or send environment variables; the project file must be trusted."""
+"""The settings that import code, call a service, send environment variables or write files; the project file must be trusted."""
 SECRET = frozenset(["run.url", "run.headers", "run.key_variable", "run.command"])
 """The settings that may contain a key; no message shows their values."""
+
+
+_ALSO = {"grade_words": "--grades"}
+"""Another spelling of an option, in commands that have no other option of that name."""
 
 
 def options_of_group(name: str) -> dict[str, click.Option]:
@@ -493,6 +586,10 @@ def give(*parts: str | Usages, **changes: str | Mapping[str, Any]) -> Callable[[
         if name not in options:
             raise ValueError(f"no option in {parts}: {name}")
         vars(options[name]).update({"help": change} if isinstance(change, str) else change)
+    taken = {opt for each in options.values() for opt in each.opts}
+    for name, spelling in _ALSO.items():
+        if name in options and spelling not in taken:
+            options[name].opts.append(spelling)
 
     def decorate(command: Command) -> Command:
         # Like click.option: decorators are applied bottom-up, so the first option comes last.
@@ -520,13 +617,13 @@ class Conflict(NamedTuple):
 
 
 _POLICY = " ".join(choice.name for choice in gf.measures.choices())
-OF_TABLES = "subtopic_judgments items separator vectors history expected"
+OF_TABLES = "documents offsets chunk_table subtopic_judgments nuggets abstentions confidence items separator vectors history expected"
 OF_A_NEW_STUDY = "queries docs judgments scale depth order compare overlap overlap_share show_ranks doc_format image_hosts tags seed title"
 _MACHINE = "memory threads temp_dir unpacked engine master"
 _SAMPLING = "weights clusters strata arrival population"
 _COMPARING = "anytime pairs test correction baseline margin tie resamples seed slices by"
 _SCORES = Conflict(
-    f"judgments columns query_ids assessors dialect chunks chunk_map {_POLICY} {OF_TABLES} {_MACHINE}",
+    f"judgments columns query_ids assessors grade_words dialect chunks chunk_map {_POLICY} {OF_TABLES} {_MACHINE}",
     "scores",
     more=", which needs no judgments and runs",
 )
@@ -539,18 +636,21 @@ CONFLICTS = {
         Conflict("engine", "unpacked", more=": Spark decompresses while reading"),
     ),
     "evaluate": (
-        Conflict("bounds", f"subtopics engine save_baseline interval slices by {_SAMPLING} worst best summary {OF_TABLES}"),
+        Conflict("bounds estimate", f"subtopics engine save_baseline interval slices by {_SAMPLING} worst best summary {OF_TABLES}"),
         Conflict("subtopics", f"engine save_baseline slices by {_SAMPLING} {OF_TABLES}"),
         Conflict("interval slices by", "per_query worst best", more=": intervals and slices apply to means"),
         Conflict("per_query", "worst best"),
-        Conflict("level", needed="interval slices by fail_if fail_unless"),
-        Conflict("grades unseen", needed="bounds"),
-        Conflict("bounds", needed="grades", more=", such as --grades 0,1,2,3 or --grades 0..3"),
+        Conflict("level", needed="interval slices by fail_if fail_unless estimate"),
+        Conflict("unseen", needed="bounds estimate"),
+        Conflict("model random_sample", needed="estimate"),
         _JUNIT,
     ),
     "compare": (
         Conflict("human", needed="model"),
-        Conflict("model design drawn_at_random", needed="human"),
+        Conflict("model", needed="human estimate"),
+        Conflict("design drawn_at_random documents_drawn_at_random", needed="human"),
+        Conflict("random_sample", needed="estimate"),
+        Conflict("estimate", "human scores engine master"),
         Conflict(
             "human",
             "judgments scores pairs test interval tie resamples seed slices by anytime weights clusters strata arrival population html tests systems per_query worst best "
@@ -571,7 +671,7 @@ CONFLICTS = {
         Conflict("endpoint", "call"),
         Conflict("endpoint", needed="model", more=" NAME, the name of a model"),
     ),
-    "explain": (Conflict("against", OF_TABLES),),
+    "explain": (Conflict("against", f"{OF_TABLES} swap move remove regrade"),),
     "judge": (
         Conflict("backup", "runs offline merge invite guideline", more=": it only copies the study of --db"),
         Conflict("offline", needed="output"),
@@ -589,17 +689,29 @@ CONFLICTS = {
     ),
     "fuse": (
         Conflict(
-            f"measure folds seed assessors dialect chunks chunk_map {_POLICY.replace('ties', '')}", needed="judgments"
+            f"measure folds seed assessors grade_words dialect chunks chunk_map {_POLICY.replace('ties', '')}", needed="judgments"
         ),
     ),
+    "report": (Conflict("model random_sample", needed="estimate"),),
     "measures": (Conflict("subtopics", "recommend"),),
-    "power": (Conflict("sd", "files", more=", which it would be computed from"),),
-    "pool": (Conflict("measure budget grades compare assessors", needed="judgments"),),
+    "similar": (
+        Conflict(
+            f"judgments assessors dialect chunks chunk_map {_POLICY} {OF_TABLES}", needed="measures"
+        ),
+        Conflict("measures", "p depth kind tied level", more=": these settings apply to runs"),
+    ),
+    "power": (
+        Conflict("sd", "files", more=", which it would be computed from"),
+        Conflict("cluster_size", "files", more=": use --clusters"),
+        Conflict(f"slices {_SAMPLING}", needed="files"),
+    ),
+    "pool": (Conflict("measure budget grades compare clicks assessors grade_words", needed="judgments"),),
     "recommend": (
         Conflict("per_user", "interval compared"),
-        Conflict("assessors", needed="judgments"),
+        Conflict("assessors grade_words", needed="judgments"),
         Conflict("level", needed="interval compared"),
-        Conflict(_COMPARING, needed="compared"),
+        Conflict(_COMPARING.replace("slices", ""), needed="compared"),
+        Conflict("slices", needed="compared weights clusters strata arrival"),
     ),
     "sample": (
         Conflict("depth model", needed="documents"),
@@ -680,15 +792,18 @@ def refuse_conflicts(tables: Iterable[str], options: Options) -> None:
         raise click.UsageError(f"{problem}{conflict.more}.", context)
 
 
+_INDENT = 2  # of names without a help text
 _LONGEST_NAMES = 24  # characters of names and choices that fit next to the help
 _LINE = 76  # characters of names and choices that fit on a line
 FULL_HELP = "gainful.full_help"  # in a context: whether to show the full help
 _OWN = {
+    ("watch", "baseline"),
     ("clicks", "columns"),
     ("run", "engine"),
     ("conformance", "dialect"),
     ("fuse", "weights"),
     ("merge", "weights"),
+    ("similar", "by"),
     ("calibrate", "strata"),
     ("sample", "strata"),
     *(("recommend", name) for name in ("items", "separator", "vectors", "history", "expected")),
@@ -698,18 +813,22 @@ _OWN = {
 class HelpGroup(NamedTuple):
     """Options that belong together, by their names, separated by spaces.
 
-    If there is a `topic`, `gainful help` describes the options there, and the brief help only lists their names.
+    If there is a `topic`, `gainful help` describes the options there, and the brief help only lists their names. If there
+    is a `command`, only its help has the group.
     """
 
     title: str
     names: str
     topic: str = ""
+    command: str = ""
 
 
 _HELP_GROUPS = (
     HelpGroup("Judgments and measures", "judgments measures measure define subtopics dialect"),
     HelpGroup("Options", ""),  # all others
-    HelpGroup("Tables for measures of subtopics and items", OF_TABLES, "measures"),
+    HelpGroup("Notifications", "summary openmetrics webhook webhook_template", command="watch"),
+    HelpGroup("Recording the run", " ".join(options_of(_RECORDING)), "run", command="watch"),
+    HelpGroup("Tables for measures that need more than grades", OF_TABLES, "measures"),
     HelpGroup("Intervals, tests and slices", f"interval level {_COMPARING}"),
     HelpGroup("Weights and clusters of queries", _SAMPLING, "weights"),
     HelpGroup("Gates", "fail_if fail_unless junit summary movers"),
@@ -717,7 +836,11 @@ _HELP_GROUPS = (
         "Output",
         "per_query worst best digits systems tests table_name html format output verbose help",
     ),
-    HelpGroup("Columns, ids and chunks", "columns query_ids assessors chunks chunk_map", "columns"),
+    HelpGroup(
+        "Columns, ids and chunks",
+        "columns query_ids assessors grade_words chunks chunk_map",
+        "columns",
+    ),
     HelpGroup("Policy", _POLICY, "policy"),
     HelpGroup("Memory, cores and engine", _MACHINE, "machine"),
 )
@@ -727,7 +850,13 @@ def groups_of(
     command: click.Command, params: Iterable[click.Parameter]
 ) -> list[tuple[HelpGroup, list[click.Option]]]:
     """Return the options of a command in groups, in the order of the help, without empty groups."""
-    places = {name: at for at, group in enumerate(_HELP_GROUPS) for name in group.names.split()}
+    own_last = sorted(enumerate(_HELP_GROUPS), key=lambda pair: pair[1].command == command.name)
+    places = {
+        name: at
+        for at, group in own_last
+        if group.command in ("", command.name)
+        for name in group.names.split()
+    }
     options: list[list[click.Option]] = [[] for _ in _HELP_GROUPS]
     for option in params:
         if isinstance(option, click.Option) and not option.hidden:
@@ -818,7 +947,15 @@ class GroupedCommand(click.Command):
             if group.topic and not full:
                 write_paragraphs(formatter, f"{group.title} (gainful help {group.topic}):")
                 names = "  ".join(max(each.opts, key=len) for each in options)
-                formatter.write(f"{click.wrap_text(names, formatter.width, '  ', '  ')}\n")
+                first = " " * _INDENT
+                lines = textwrap.fill(
+                    names,
+                    formatter.width,
+                    initial_indent=first,
+                    subsequent_indent=first,
+                    break_on_hyphens=False,
+                )
+                formatter.write(f"{lines}\n")
                 continue
             records = [help_record(each, ctx, full=full) for each in options]
             with formatter.section(group.title):

@@ -108,8 +108,10 @@ class ProjectFile:
         return f"{PYPROJECT} [tool.gainful]" if self.within else Path(self.path).name
 
     def resolved(self, path: str) -> str:
-        """Return a path from the current directory; in the file, paths start at its folder."""
-        return path if path == "-" else os.path.join(os.path.dirname(self.path), path)  # noqa: PTH118, PTH120 - of any text
+        """Return a path from the current directory; in the file, paths start at its folder. URLs stay."""
+        if path == "-" or "://" in path:
+            return path
+        return os.path.join(os.path.dirname(self.path), path)  # noqa: PTH118, PTH120 - of any text
 
     @property
     def shadowed(self) -> str | None:
@@ -583,7 +585,8 @@ def _value(file: ProjectFile, section: str, name: str, value: object) -> Any:
         names = [_name(known) for known in settings if known.rpartition(".")[0] == section]
         hint = did_you_mean(name, names if section else [*names, *filter(None, SECTIONS)])
         if any(tables):
-            hint = f"Write it in the table [{tables[-1]}]."
+            listed = " or ".join(f"[{table}]" for table in filter(None, tables))
+            hint = f"Write it in the table {listed}."
         raise gf.errors.InputError(where, "a setting", shown(name), hint)
     found = type(value).__name__ if key in SECRET else shown(value)
     if section == "policy":
@@ -623,6 +626,10 @@ def _one(
     file: ProjectFile, where: str, kind: "click.ParamType[Any]", value: object, found: str
 ) -> Any:
     """Return a single value; an error shows `found` as the value."""
+    if isinstance(kind, click.types.BoolParamType):
+        if not isinstance(value, bool):
+            raise gf.errors.InputError(where, "true or false", found)
+        return value
     of_numbers = isinstance(kind, click.IntRange | click.FloatRange)
     wanted = int if isinstance(kind, click.IntRange) else int | float if of_numbers else str
     is_finite = not isinstance(value, float) or math.isfinite(value)

@@ -9,11 +9,9 @@ import numpy as np
 from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.array_types import Ints
 from gainful.errors import InputError
-from gainful.evaluation.query_samples import QuerySample, read_sample
+from gainful.evaluation.query_samples import LARGEST_WEIGHT, QuerySample, read_sample
 from gainful.message_texts import shown
 from gainful.rows.arrays import named_lists
-
-_LARGEST = 1e100  # of a weight
 
 
 def read_array_sample(
@@ -50,7 +48,7 @@ def _by_id(value: object) -> bool:
 
 def _weights(weights: Any, names: Sequence[str], owners: Ints | None) -> dict[str, float]:
     numbers = as_numbers(as_array(weights, "weights"), "weights")
-    if numbers.size and not (numbers.min() >= 0 and numbers.max() <= _LARGEST):
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() <= LARGEST_WEIGHT):
         raise InputError("weights", "numbers from 0", shown(weights))
     if _of_documents("weights", numbers.shape, len(names), owners) and owners is not None:
         count = np.maximum(np.bincount(owners, minlength=len(names)), 1)

@@ -117,6 +117,7 @@ _TREATMENTS: Mapping[str, Mapping[str, str]] = {
         "skip": "skipped",
         "skip_all": "skipped",
         "one": "scored 1",
+        "abstain": "scored 1 if nothing was retrieved, else 0",
         "nan": "scored NaN",
     },
     "unjudged": {"zero": "scored 0", "condense": "removed"},

@@ -220,7 +220,7 @@ def evaluate_request(
         judgments, runs = engine.read(judgments, runs)
         engine = None
     read_as: MeasuringOptions = {**options, "engine": engine, "progress": report}
-    with speaking(request.tool), reading(judgments, request.policy, read_as) as reader:
+    with request.reader_of(judgments, read_as) as reader:
         whole = tie_warning is not None
         results = measure_runs(
             reader, runs, request, progress=report, whole=whole, baseline=baseline
@@ -310,6 +310,7 @@ def measure_runs(
         baseline: the name of the run that baseline measures refer to.
     """
     results = {}
+    reader.name_runs(runs)
     reader.open_judgments()  # warnings while reading them don't concern any run
     depth = depth_for(request.measures, reader.policy)
     if baseline is not None and any(measure.of_baseline for measure in request.measures):
@@ -376,9 +377,10 @@ def _measure_run(
     lists, decided = reader.match(run, None if again is None else depth)
     matched = cut(lists, depth)
     request.refuse_grades(matched.grade, matched.pool_grades)
+    measured = measure_batches([matched], measures, decided, depth)
     return scores_of(
         [matched],
-        measure_batches([matched], measures, decided, depth),
+        measured if reader.spans is None else measured.all_judged(),
         measures,
         decided,
         depth,

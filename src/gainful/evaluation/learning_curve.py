@@ -1,6 +1,6 @@
 """`LearningCurve`: the measures of a model after some of its training iterations."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.arithmetic.statistics.query_sampling import Sampling
-from gainful.array_types import Floats
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.mean_intervals import ends_of, interval_or_none, mean_interval
@@ -45,6 +45,7 @@ class LearningCurve(Printed):
         dialect: the dialect of another tool, if the caller named one.
         averages: [iteration, measure], the means over the queries.
         sample: the weights and clusters of the queries; None if all count equally and independently.
+        once: which queries (q,) are added to the sum of a measure without their weight, as in `Scores`.
     """
 
     measures: tuple[Measure, ...]
@@ -57,6 +58,7 @@ class LearningCurve(Printed):
     dialect: str | None = None
     averages: Floats = field(default_factory=lambda: np.empty((0, 0)))
     sample: QuerySample | None = None
+    once: Mapping[Measure, Bools] = field(default_factory=dict)
 
     @classmethod
     def of(cls, steps: Iterable[tuple[int, Scores]]) -> "LearningCurve":
@@ -84,7 +86,7 @@ class LearningCurve(Printed):
         held = scores.measures, (at,), scores.queries, scores.values[None], scores.counted[None]
         averages = np.array([[*scores.means.values()]])
         choices = scores.policy, scores.coverage, scores.dialect
-        return cls(*held, *choices, averages, scores.sample)
+        return cls(*held, *choices, averages, scores.sample, scores.once)
 
     @classmethod
     def joined(cls, curves: Iterable["LearningCurve"]) -> "LearningCurve":
@@ -179,8 +181,9 @@ class LearningCurve(Printed):
         """Return the values of the queries that count, and how these were drawn."""
         column = self.measures.index(measure)
         counted = self.counted[row, :, column]
-        sampling = None if self.sample is None else self.sample.of(self.queries)
-        drawn = None if sampling is None or sampling.plain else sampling.at(counted)
+        once = self.once.get(measure)
+        sampling = None if self.sample is None else self.sample.of(self.queries, once)
+        drawn = None if sampling is None else sampling.at(counted)
         return self.values[row, counted, column], drawn
 
     def _chosen(self, measure: GivenMeasure | None) -> Measure:

@@ -85,6 +85,8 @@ def mean_interval(
         interval = _widened(interval, *in_units(summed, drawn, sampling))
     if measure.family.aggregate == GEOMETRIC and interval.known:
         interval = replace(interval, low=_exp(interval.low), high=_exp(interval.high))
+    if sampling is not None and sampling.once is not None:
+        return interval  # the mean may leave the range of the values
     return interval.within(possible_ends(measure.family.ends, values))
 
 

@@ -57,8 +57,8 @@ def dcg(
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none` or `misprint`; a table by
-            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none`, `ln` or `misprint`; a table
+            by rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: the base of the logarithm, for log and jarvelin.
 
     Returns:
@@ -89,8 +89,8 @@ def idcg(
         judged: all known grades, including the list's (except for documents without a
             gain), in any order; None if the list holds them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none` or `misprint`; a table by
-            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none`, `ln` or `misprint`; a table
+            by rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: the base of the logarithm, for log and jarvelin.
 
     Returns:
@@ -124,8 +124,8 @@ def ndcg(
         judged: all known grades, including the list's (except for documents without a gain), in
             any order, for the ideal. None if the list holds them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none` or `misprint`; a table by
-            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none`, `ln` or `misprint`; a table
+            by rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: the base of the logarithm, for log and jarvelin.
         norm: `ideal`, or `minmax` to rescale from the worst possible list (0) to the best (1).
 

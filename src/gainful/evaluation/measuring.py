@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,6 +57,11 @@ class Measured:
     values: Floats
     empty: Bools
     counts: QueryCounts
+
+    def all_judged(self) -> "Measured":
+        """Return the same values, if documents without a grade are known to be not relevant."""
+        nothing = np.zeros(len(self.counts.queries))
+        return replace(self, counts=replace(self.counts, unjudged=nothing))
 
 
 class Rows:
@@ -158,7 +163,7 @@ def _combined(sheet: Worksheet, measure: Combination) -> Floats:
     """Return the values (q,) of a formula of measures, each as the policy has it; NaN where one does not count."""
     parts, matched = measure.formula.measures(), sheet.matched
     values = compute(sheet, parts)
-    apply_policy(values, empty_for(sheet, parts), matched.missing, parts, sheet.policy)
+    apply_policy(values, empty_for(sheet, parts), matched, parts, sheet.policy)
     return formula_of(measure, values, matched.queries)
 
 
@@ -393,7 +398,7 @@ _EMPTY = {"zero": 0.0, "one": 1.0, "nan": np.nan}
 def apply_policy(
     values: Floats,
     every_empty: Bools,
-    missing: Bools,
+    counts: Matched | QueryCounts,
     measures: Sequence[Measure],
     policy: Policy,
 ) -> Bools:
@@ -402,11 +407,11 @@ def apply_policy(
     Args:
         values: of every query.
         every_empty: [query, measure], as `empty_for` has it.
-        missing: (q,) True if the run lacks the query.
+        counts: which queries the run lacks, and how many documents it has for each.
         measures: the measures of the values.
         policy: the policy.
     """
-    counted = np.ones(values.shape, np.bool_)
+    counted, missing = np.ones(values.shape, np.bool_), counts.missing
     for column, measure in enumerate(measures):
         if measure.of_run is not None:  # its tables determine which queries have values
             counted[:, column] = ~np.isnan(values[:, column])
@@ -419,6 +424,8 @@ def apply_policy(
             continue
         if policy.empty in SKIPPED:
             counted[empty, column] = False
+        elif policy.empty == "abstain":
+            values[empty, column] = (missing | (counts.retrieved == 0))[empty]
         elif policy.empty in _EMPTY:
             values[empty, column] = _EMPTY[policy.empty]
     if policy.missing == "skip":

@@ -1,6 +1,7 @@
 """`QuerySample`: what each query stands for (weights), and which move together (clusters), by query id."""
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,13 +11,12 @@ import numpy as np
 
 from gainful import arguments
 from gainful.arithmetic.statistics.query_sampling import FEW_CLUSTERS, Sampling
-from gainful.array_types import Floats, Ints
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.coverage import digest_of
 from gainful.evaluation.measuring import aggregate_of
-from gainful.evaluation.scores import Scores, excess_of_empty
-from gainful.measures.dialect_catalogue import counts_empty_once
-from gainful.message_texts import counted, shown
+from gainful.evaluation.scores import Scores
+from gainful.message_texts import counted, did_you_mean, shown
 from gainful.rows.identifiers import examples
 from gainful.rows.input_types import SAMPLING
 from gainful.rows.side_table_columns import QUERIES
@@ -30,6 +30,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 }
 """The names that tell the column of an option apart in a table with several."""
 
+LARGEST_WEIGHT = 1e100
 _BY_ID = "id:"
 _DELIMITERS = ("_", "-", ":", "/", "#", ".")
 _GROUPS = frozenset(["user", "session", "conversation", "document", "template", "group", "cluster"])
@@ -55,17 +56,30 @@ class QuerySample:
     arrival: Mapping[str, float] | None = None
     population: Mapping[str, float] | None = None
 
-    def of(self, queries: Sequence[str]) -> Sampling:
-        """Return the sampling of queries, in their order; a query without a weight is an error."""
+    def of(self, queries: Sequence[str], once: Bools | None = None) -> Sampling:
+        """Return the sampling of queries, in their order; a query without a weight is an error.
+
+        Args:
+            queries: (q,) the ids.
+            once: (q,) which of them are added to a sum without their weight; none if None.
+        """
         clusters, strata = self.clusters, self.strata
         numbers = None if clusters is None else _numbered(clusters(query) for query in queries)
         parts = None if strata is None else [strata(query) for query in queries]
         weights = self._weights_of(queries, parts)
+        once = None if once is None or weights is None or not once.any() else once
+        if once is None and weights is not None and (weights == weights[0]).all():
+            weights = (
+                None  # weights that are all the same are none, so that they don't change a bit
+            )
         arrival = None
         if self.arrival is not None:
             refuse_missing(queries, self.arrival, "arrival", "a time for every query", "query")
             arrival = np.array([self.arrival[query] for query in queries])
-        return Sampling(weights, numbers, None if parts is None else _numbered(parts), arrival)
+        places = None if parts is None else _numbered(parts)
+        if numbers is not None and parts is not None:
+            _refuse_split_clusters(numbers, parts, queries)
+        return Sampling(weights, numbers, places, arrival, once)
 
     def _weights_of(self, queries: Sequence[str], parts: Sequence[str] | None) -> Floats | None:
         if self.population is not None and parts is not None:
@@ -78,22 +92,55 @@ class QuerySample:
         weights = np.array([self.weights[query] for query in queries])
         if not weights.any():
             raise InputError("weights", "a weight above 0 among the queries", "only 0")
-        # Weights that are all the same are none, so that they don't change a bit.
-        return None if (weights == weights[0]).all() else weights
+        return weights
+
+    def columns(self, queries: Sequence[str]) -> dict[str, list[Any]]:
+        """Return the weight, the cluster and so on of each query, by the name of the option."""
+        labels = {"clusters": self.clusters, "strata": self.strata}
+        columns: dict[str, list[Any]] = {
+            name: [label(query) for query in queries]
+            for name, label in labels.items()
+            if label is not None
+        }
+        weights = self._weights_of(queries, columns.get("strata"))
+        if weights is not None:
+            columns["weights"] = weights.tolist()
+        if self.arrival is not None:
+            columns["arrival"] = [self.arrival[query] for query in queries]
+        return columns
+
+    @classmethod
+    def of_columns(
+        cls, queries: Sequence[str], columns: Mapping[str, Sequence[Any]]
+    ) -> "QuerySample":
+        """Return the sample with these columns.
+
+        >>> sample = QuerySample.of_columns(["q1", "q2"], {"clusters": ["ann", "bob"]})
+        >>> sample.columns(["q2"])
+        {'clusters': ['bob']}
+        """
+        by_query = {
+            name: dict(zip(queries, column, strict=True)) for name, column in columns.items()
+        }
+        clusters, strata = (
+            partial(_label_in, by_query[name], name) if name in by_query else None
+            for name in ("clusters", "strata")
+        )
+        return cls(by_query.get("weights"), clusters, strata, by_query.get("arrival"))
 
     def weighed(self, scores: Scores) -> Scores:
         """Return scores whose means follow the weights; sums, and values of whole runs, don't depend on them."""
-        means = dict(scores.means)
-        sampling = self.of(scores.queries)
-        for column, measure in enumerate(scores.measures):
-            if measure.has_users:
-                kept = scores.counted[:, column]
-                values = scores.values[kept, column].tolist()
-                means[str(measure)] = aggregate_of(measure, values, sampling.at(kept))
-        if sampling.weights is not None and counts_empty_once(scores.dialect):
-            for measure, excess in excess_of_empty(scores, sampling.weights).items():
-                means[str(measure)] += excess
-        return replace(scores, means=means, sample=self)
+        weighed = replace(scores, sample=self)
+        means = {
+            str(measure): aggregate_of(
+                measure,
+                weighed.counted_values(measure).tolist(),
+                weighed.counted_sampling(measure),
+            )
+            for measure in scores.measures
+            if measure.has_users
+        }
+        return replace(weighed, means={**scores.means, **means})
 
     def signature(self, queries: Sequence[str]) -> str:
         """Return the hashes of the weights, clusters and strata of queries, for a signature."""
@@ -104,21 +151,23 @@ class QuerySample:
             if (array := getattr(sampling, name)) is not None
         )
 
-    def notes(self, queries: Sequence[str]) -> list[str]:
-        """Return what the sample means for how sure a mean over these queries is."""
+    def notes(
+        self, queries: Sequence[str], units: tuple[str, str] = ("query", "queries")
+    ) -> list[str]:
+        """Return what the sample means for how sure a mean over these queries is; `units` are their name."""
         sampling, count = self.of(queries), len(queries)
         notes = []
         if sampling.weights is not None:
             effective = Sampling(sampling.weights).effective(count)
             notes.append(
-                f"weighted: {counted(count, 'query', 'queries')} determine a mean as well as "
+                f"weighted: {counted(count, *units)} determine a mean as well as "
                 f"{effective:.1f} of equal weight would (effective number)"
             )
         if sampling.clusters is not None:
             clusters = sampling.units(count)
             few = f"; with fewer than {FEW_CLUSTERS}, intervals may be too short"
             notes.append(
-                f"{counted(count, 'query', 'queries')} in {counted(clusters, 'cluster')}, which count as "
+                f"{counted(count, *units)} in {counted(clusters, 'cluster')}, which count as "
                 f"independent{few if clusters < FEW_CLUSTERS else ''}"
             )
         if sampling.strata is not None:
@@ -170,6 +219,8 @@ def _column(name: str, value: object, metadata: InputTable | None) -> tuple[Inpu
     """Return the table and the column of an option: of the slices, or of a table of its own."""
     if isinstance(value, str) and metadata is not None and value in metadata.columns:
         return metadata, value
+    if isinstance(value, str) and not {*value} & {*"./\\-"} and not os.path.exists(value):  # noqa: PTH110 - also of a name too long for a path
+        raise _unknown_column(name, value, metadata)
     table = read_table(value, QUERIES, name)
     usual = [column for column in table.columns if column.lower() in _NAMES[name]]
     several = [*table.columns] if len(table.columns) > 1 else []
@@ -183,15 +234,36 @@ def _column(name: str, value: object, metadata: InputTable | None) -> tuple[Inpu
     return table, usual[0] if several else next(iter(table.columns))
 
 
+def _unknown_column(name: str, value: str, metadata: InputTable | None) -> InputError:
+    """Return an error about a word that is neither a file nor a column of the slices."""
+    if metadata is None:
+        remedy = f"For a column, also pass its table: slices=…; on the command line --slices FILE --{name} {value}."
+        return InputError(name, "a file, or the name of a column of slices", shown(value), remedy)
+    expected = f"a file, or a column of {metadata.name}: {', '.join(metadata.columns)}"
+    return InputError(name, expected, shown(value), did_you_mean(value, metadata.columns))
+
+
 def _weights(table: InputTable, column: str) -> dict[str, float]:
     numbers = table.numbers(column)
     weights: dict[str, float] = {}
     for row, (query, weight) in enumerate(zip(table["query"], numbers.tolist(), strict=True)):
-        if not weight >= 0:
+        if not 0 <= weight <= LARGEST_WEIGHT:
             found = "none" if weight != weight else f"{weight:g}"
-            raise InputError(f"{table.where(row)}, query {query!r}", "a weight from 0", found)
+            most = f" to {LARGEST_WEIGHT:g}" if weight > 0 else ""
+            raise InputError(
+                f"{table.where(row)}, query {query!r}", f"a weight from 0{most}", found
+            )
         weights[query] = weight
     return weights
+
+
+def _label_by(label: Callable[[str], object], name: str, query: str) -> str:
+    """Return the label that a user's function gives a query."""
+    try:
+        return str(label(query))
+    except (TypeError, ValueError) as problem:
+        found = f"{type(problem).__name__} for {query!r}: {problem}"
+        raise InputError(name, "a function from the id of a query to its label", found) from problem
 
 
 def _labels(name: str, value: object, metadata: InputTable | None) -> Callable[[str], str]:
@@ -199,18 +271,17 @@ def _labels(name: str, value: object, metadata: InputTable | None) -> Callable[[
     if isinstance(value, str) and value.startswith(_BY_ID) and len(value) > len(_BY_ID):
         return partial(_before, value.removeprefix(_BY_ID))
     if callable(value):
-        label: Callable[[str], object] = value
-        return lambda query: str(label(query))
+        return partial(_label_by, value, name)
     table, column = _column(name, value, metadata)
     texts = dict(zip(table["query"], table.texts(column), strict=True))
     labels: dict[str, str] = {query: label for query, label in texts.items() if label is not None}
+    return partial(_label_in, labels, name)
+
+
+def _label_in(labels: Mapping[str, str], name: str, query: str) -> str:
     one = {"clusters": "a cluster", "strata": "a stratum"}[name]
-
-    def label_of(query: str) -> str:
-        refuse_missing([query], labels, name, f"{one} for every query", "query")
-        return labels[query]
-
-    return label_of
+    refuse_missing([query], labels, name, f"{one} for every query", "query")
+    return labels[query]
 
 
 def _before(delimiter: str, query: str) -> str:
@@ -257,6 +328,19 @@ def refuse_missing(
         f"none for {counted(len(missing), noun, 'queries' if noun == 'query' else 'strata')}: {examples(missing)}",
         more,
     )
+
+
+def _refuse_split_clusters(clusters: Ints, parts: Sequence[str], queries: Sequence[str]) -> None:
+    """Reject a cluster with queries of several strata: it was drawn from one, so its stratum is wrong."""
+    first: dict[int, int] = {}
+    for at, cluster in enumerate(clusters.tolist()):
+        other = first.setdefault(cluster, at)
+        if parts[at] != parts[other]:
+            raise InputError(
+                "strata",
+                "one stratum for all queries of a cluster",
+                f"{parts[other]!r} for query {queries[other]!r} and {parts[at]!r} for {queries[at]!r}",
+            )
 
 
 def _numbered(labels: Iterable[str]) -> Ints:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful import arguments
 from gainful.arithmetic.cores import cached_property
-from gainful.arithmetic.kernels import recommendations
+from gainful.arithmetic.kernels import exposure, recommendations
 from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import DisjointError, InputError, warn
@@ -539,6 +539,10 @@ def _ranked(lists: Mapping[str, Sequence[str]], users: Codes, items: Codes) -> R
 
 
 _FEWEST = 2  # users that can be told apart
+_PARTS = {
+    "HitRate": "segment",
+    "Exposure": "group",
+}  # measures of one part of the items, and its parameter
 
 
 def values_of_run(
@@ -578,13 +582,14 @@ def values_of_run(
 
 
 def expanded(measure: Measure, sources: Sources) -> list[Measure]:
-    """Return a hit rate without a segment as one measure for each segment; any other measure as it is."""
-    if measure.name != "HitRate" or measure.parameters["segment"] is not None:
+    """Return a measure of one group of items as a measure for each group, if it names none; else itself."""
+    part = _PARTS.get(measure.name)
+    if part is None or measure.parameters[part] is not None:
         return [measure]
     names = sources.categories(measure).names
     if not names:
         raise InputError(str(measure), "items with categories", "a column without any")
-    return [measure.having(segment=name) for name in names]
+    return [measure.having(**{part: name}) for name in names]
 
 
 def _counts(measure: Measure, lists: RankedLists, sources: Sources) -> Ints:
@@ -754,6 +759,129 @@ def _miscalibration(measure: Measure, lists: RankedLists, sources: Sources) -> F
     return np.where(has_past & has_list, np.maximum(values, 0.0), np.nan)
 
 
+def _attention(measure: Measure, ranks: Ints) -> Floats:
+    parameters = measure.parameters
+    return exposure.attention(ranks, parameters["attention"], parameters["p"])
+
+
+def _group_shares(
+    measure: Measure, owner: Ints, items: Ints, weights: Floats, lists: int, sources: Sources
+) -> Floats:
+    """Return the share [list, group] of the weights (n,) of some items that belongs to each group."""
+    categories, size = sources.categories(measure), len(sources.item_codes)
+    rows, groups = categories.spread(items, size)
+    parts = weights[rows] / categories.counts(size)[items][rows]
+    count = len(categories.names)
+    return exposure.shares_of_groups(owner[rows], groups, parts, lists, count)
+
+
+def _exposures(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
+    """Return the share of attention [user, group] that the items of each group get."""
+    _refuse_unknown(
+        measure, lists, sources.categories(measure).items, sources, "the table of items"
+    )
+    attention = _attention(measure, lists.rank)
+    return _group_shares(measure, lists.owner, lists.items, attention, lists.count, sources)
+
+
+def _group_exposure(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
+    names, group = sources.categories(measure).names, measure.parameters["group"]
+    if group not in names:
+        choices = f"Choices: {examples(names)}."
+        raise InputError(str(measure), "a group of the items", repr(group), choices)
+    return _exposures(measure, lists, sources)[:, names.index(group)]
+
+
+def _rank_fairness(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
+    shares, target = _exposures(measure, lists, sources), measure.parameters["target"]
+    if target == "equal":
+        return exposure.likeness(shares, np.full(shares.shape, 1 / shares.shape[1]))
+    if target == "relevant":
+        judged = sources.need("judgments", measure)
+        owner = _places(lists, sources)[judged.users]
+        chosen = (judged.numbers >= measure.parameters["rel"]) & (owner >= 0)
+        owner, items = owner[chosen], judged.items[chosen]
+    else:
+        items = sources.categories(measure).items
+        items, owner = np.unique(items), np.zeros(np.unique(items).size, np.int64)
+    ones = np.ones(items.size)
+    wanted = _group_shares(measure, owner, items, ones, lists.count, sources)
+    if target == "catalogue":
+        wanted = np.broadcast_to(wanted[0], shares.shape)
+    return exposure.likeness(shares, wanted)
+
+
+def _exposure_parity(measure: Measure, lists: RankedLists, sources: Sources) -> float:
+    categories, size = sources.categories(measure), len(sources.item_codes)
+    _refuse_unknown(measure, lists, categories.items, sources, "the table of items")
+    count, many = len(categories.names), categories.counts(size)
+    rows, groups = categories.spread(lists.items, size)
+    parts = _attention(measure, lists.rank)[rows] / many[lists.items][rows]
+    total = np.bincount(groups, parts, count)
+    members = np.bincount(categories.categories, 1 / many[categories.items], count)
+    means = total / members
+    return float(means.min() / means.max())
+
+
+def _expected_exposure(which: int) -> "Compute":
+    """Return one of the measures of expected exposure: disparity, relevance or loss."""
+
+    def compute(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
+        size = len(sources.item_codes)
+        query_of = _queries_of_samples(measure, lists, sources)
+        queries, first, places = np.unique(query_of, return_index=True, return_inverse=True)
+        # A judged query without a list isn't a sample.
+        samples = np.bincount(places.ravel()[lists.lengths > 0], minlength=queries.size)
+        owner = places.ravel()[lists.owner]
+        keys, at = np.unique(owner * size + lists.items, return_inverse=True)
+        shown = np.bincount(at.ravel(), _attention(measure, lists.rank) / samples[owner])
+        needs_targets = which != _DISPARITY
+        relevant, targets = (
+            _targets(measure, queries, sources) if needs_targets else (keys[:0], shown[:0])
+        )
+        every = np.union1d(keys, relevant)
+        exposures, wanted = np.zeros(every.size), np.zeros(every.size)
+        exposures[np.searchsorted(every, keys)] = shown
+        wanted[np.searchsorted(every, relevant)] = targets
+        sums = exposure.expected_exposure(every // size, exposures, wanted, queries.size)[which]
+        has_list = np.bincount(owner, minlength=queries.size) > 0
+        has_target = np.bincount(relevant // size, minlength=queries.size) > 0
+        known = has_list & (has_target | (not needs_targets))
+        values = np.full(lists.count, np.nan)  # one value for all lists of a query
+        values[first] = np.where(known, sums, np.nan)
+        return values
+
+    return compute
+
+
+_DISPARITY, _RELEVANCE, _LOSS = range(3)
+
+
+def _queries_of_samples(measure: Measure, lists: RankedLists, sources: Sources) -> Ints:
+    """Return the query (u,) of each list: the part of its id before the number of a sample."""
+    mark = measure.parameters["samples"]
+    if mark is None:
+        return lists.users
+    names = [*sources.user_codes]
+    bases = [names[code].rpartition(mark)[0] or names[code] for code in lists.users.tolist()]
+    return coded(bases, sources.user_codes)
+
+
+def _targets(measure: Measure, queries: Ints, sources: Sources) -> tuple[Ints, Floats]:
+    """Return the relevant items of queries, as keys query · items + item, and the exposure that each should have."""
+    judged, size = sources.need("judgments", measure), len(sources.item_codes)
+    place = np.searchsorted(queries, judged.users)
+    place[place == queries.size] = 0
+    chosen = (queries[place] == judged.users) & (judged.numbers >= measure.parameters["rel"])
+    keys: Ints = np.unique(place[chosen] * size + judged.items[chosen])
+    owner = keys // size
+    counts = np.bincount(owner, minlength=queries.size)
+    most = int(counts.max(initial=0))
+    sums = np.concatenate(([0.0], np.cumsum(_attention(measure, np.arange(1, most + 1)))))
+    shown = counts if measure.cutoff is None else np.minimum(counts, measure.cutoff)
+    return keys, sums[shown[owner]] / counts[owner]
+
+
 Compute = Callable[[Measure, RankedLists, Sources], Floats | float]
 
 COMPUTE: dict[str, Compute] = {
@@ -767,5 +895,11 @@ COMPUTE: dict[str, Compute] = {
     "Serendipity": _serendipity,
     "HitRate": _hit_rate,
     "Miscalibration": _miscalibration,
+    "Exposure": _group_exposure,
+    "AWRF": _rank_fairness,
+    "ExposureParity": _exposure_parity,
+    "EE_L": _expected_exposure(_LOSS),
+    "EE_D": _expected_exposure(_DISPARITY),
+    "EE_R": _expected_exposure(_RELEVANCE),
 }
 """The values of users (u,), or the value of the run as a whole."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -21,7 +21,7 @@ from gainful.errors import (
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.reader import Reader, reading
 from gainful.measures.measure import Measure, measures_inside, refuse_without_baseline
-from gainful.measures.measure_family import GRADES
+from gainful.measures.measure_family import EVIDENCE, GRADES
 from gainful.measures.measures_by_need import parse_of
 from gainful.measures.notation import (
     GivenMeasure,
@@ -64,8 +64,14 @@ class Request:
     @contextmanager
     def reader_of(self, judgments: Judgments | None, options: MeasuringOptions) -> Iterator[Reader]:
         """Yield a reader of judgments; errors about a policy choice mention the tool that set it."""
-        with speaking(self.tool), reading(judgments, self.policy, options) as reader:
+        with speaking(self.tool), self._reading(judgments, options) as reader:
             yield reader
+
+    def _reading(
+        self, judgments: Judgments | None, options: MeasuringOptions
+    ) -> AbstractContextManager[Reader]:
+        needs = {measure.family.needs for measure in measures_inside(self.measures)}
+        return reading(judgments, self.policy, options, evidence=EVIDENCE in needs)
 
     def warn_of_marks(self, reader: Reader) -> None:
         """Warn about −1 if it may mean "not judged"; a tool defines the meaning itself."""

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.measuring import Rows
+from gainful.evaluation.query_samples import QuerySample
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores_per_query import PerQuery
 from gainful.measures.measure import Measure, measures_inside
@@ -44,6 +46,7 @@ _NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _COUNTS = tuple(Coverage(0, 0, (), (), (), 0, None, 0, 0, 0, 0).counts())
 _REMEDY = "Save it again: gainful evaluate --save-baseline, or gf.comparison.save_baseline."
 _TEXTS = "a text for each measure"
+_SAMPLED = ("weights", "clusters", "strata", "arrival")
 _EXPECTED: Mapping[str, str] = {
     "version": "a text",
     "measures": "measures in the notation",
@@ -53,6 +56,9 @@ _EXPECTED: Mapping[str, str] = {
     "queries": "texts, each once",
     "judged": "a whole number from 0 for each query",
     "values": "for each measure, a number or null for each query",
+    "weights": "a number from 0 for each query",
+    "arrival": "a number for each query",
+    **dict.fromkeys(("clusters", "strata"), "a text for each query"),
 }
 """The members of a file that depend on the scores."""
 _SNIFFED = 300  # bytes
@@ -77,6 +83,7 @@ class Baseline(Result):
         version: the version of gainful that computed the scores.
         name: its name in messages: the file, if it was read from one.
         query_type: the original type of the query ids; text if it was read from a file.
+        sample: the weights and clusters of the queries; None if all count equally and independently.
 
     >>> import gainful as gf
     >>> baseline = Baseline.of(gf.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"b": 2, "a": 1}}, "RR"))
@@ -97,6 +104,7 @@ class Baseline(Result):
     version: str
     name: str = "baseline"
     query_type: IdType = field(default=UNTYPED, compare=False)
+    sample: QuerySample | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for array in (self.values, self.counted, self.judged):
@@ -124,6 +132,7 @@ class Baseline(Result):
             runs={name: run for name, (_, run) in hashes.items()},
             version=VERSION,
             query_type=scores.query_type,
+            sample=scores.sample,
         )
 
     def _id_types(self) -> Mapping[str, IdType]:
@@ -164,6 +173,7 @@ class Baseline(Result):
             "runs": dict(self.runs),
             "queries": list(self.queries),
             "judged": self.judged.tolist(),
+            **({} if self.sample is None else self.sample.columns(self.queries)),
             "values": {
                 str(measure): _written(values, counted) for measure, values, counted in columns
             },
@@ -252,6 +262,9 @@ def _baseline(name: str, members: Mapping[str, Any]) -> Baseline:
         return np.stack([_cells(columns[text], size) for text in measures], axis=1)
 
     values = member("values", cells)
+    sampled = {
+        name: member(name, partial(_sampled, name, size)) for name in _SAMPLED if name in members
+    }
     return Baseline(
         version=member("version", str),
         measures=tuple(measures.values()),
@@ -265,7 +278,19 @@ def _baseline(name: str, members: Mapping[str, Any]) -> Baseline:
         judgments=member("judgments", by_measure),
         runs=member("runs", by_measure),
         name=name,
+        sample=QuerySample.of_columns(queries, sampled) if sampled else None,
     )
+
+
+def _sampled(name: str, size: int, column: Sequence[Any]) -> list[Any]:
+    """Return the weight, the cluster and so on of each query (q,)."""
+    read = str if name in ("clusters", "strata") else float
+    cells: list[Any] = [read(cell) for cell in column]
+    if len(cells) != size:
+        raise ValueError
+    if name == "weights" and not all(0 <= weight < math.inf for weight in cells):
+        raise ValueError
+    return cells
 
 
 def _policy(answers: Mapping[str, Any]) -> Policy:

@@ -96,7 +96,7 @@ class Slicing:
     def sliced(self, scores: "Scores") -> "Scores":
         """Return the same scores with slices: by column, then by measure, then from the worst mean to the best."""
         measures, rows, counts = scores.measures, scores.rows, scores.evidence.counts
-        whole = scores.sampling
+        samplings = [scores.sampling_of(measure) for measure in measures]
         row = {query: at for at, query in enumerate(rows.queries)}
         slices: list[ScoreSlice] = []
         for part in self.parts(counts):
@@ -110,6 +110,7 @@ class Slicing:
             for column, measure in enumerate(measures):
                 kept = counted[:, column]
                 known = values[kept, column]
+                whole = samplings[column]
                 sampling = None if whole is None else whole.at(places).at(kept)
                 mean = aggregate_of(measure, known.tolist(), sampling) if known.size else None
                 redrawn = scores.redrawn_values(measure, [*compress(chosen, kept)])
@@ -353,6 +354,8 @@ def columns_to_cut_by(
         columns = () if metadata is None else metadata.columns
         return [column for column in columns if column not in besides]
     for column in by:
+        if not isinstance(column, str):
+            raise InputError("by", "names of columns", shown(column))
         if metadata is None and column not in known:
             raise InputError(
                 "slices",

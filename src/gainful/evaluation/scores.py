@@ -114,13 +114,31 @@ class Scores(Logged, Printed):
     @cached_property
     def sampling(self) -> "Sampling | None":
         """How `queries` were drawn; None if all count equally and independently."""
-        sampling = None if self.sample is None else self.sample.of(self.queries)
-        return None if sampling is None or sampling.plain else sampling
+        return None if self.sample is None else self.sample.of(self.queries)
 
     def counted_sampling(self, measure: GivenMeasure) -> "Sampling | None":
         """Return how the queries of `counted_values` were drawn."""
-        column = self.measures.index(self.measure(measure))
-        return None if self.sampling is None else self.sampling.at(self.counted[:, column])
+        chosen = self.measure(measure)
+        sampling = self.sampling_of(chosen)
+        column = self.measures.index(chosen)
+        return None if sampling is None else sampling.at(self.counted[:, column])
+
+    def sampling_of(self, measure: GivenMeasure) -> "Sampling | None":
+        """Return how `queries` were drawn, and which of them are added to the sum of a measure without their weight."""
+        once = self.once.get(self.measure(measure))
+        if self.sample is None or once is None:
+            return self.sampling
+        return self.sample.of(self.queries, once)
+
+    @cached_property
+    def once(self) -> Mapping[Measure, Bools]:
+        """Which of `queries` (q,) are added to the sum of a measure without their weight, as some dialects add empty ones."""
+        if self.sample is None or self.sample.weights is None or self.dialect is None:
+            return {}
+        # Imported here because few evaluations have weights.
+        from gainful.measures.dialect_catalogue import counts_empty_once
+
+        return queries_without_gain(self) if counts_empty_once(self.dialect) else {}
 
     @property
     def values(self) -> Floats:
@@ -317,7 +335,7 @@ class Scores(Logged, Printed):
         coverage = self.coverage
         counts = f"queries={self.evidence.counting[column]}"
         counts += f" missing={len(coverage.missing)} empty={self.evidence.empty[column]}"
-        if self.sample is not None and self.sampling is not None:
+        if self.sample is not None:
             counts += self.sample.signature(self.queries)
         judgments, run = self.evidence.hashes(chosen.reach)
         of_run = self.measures[column].of_run
@@ -418,7 +436,7 @@ class Scores(Logged, Printed):
     @property
     def sample_notes(self) -> list[str]:
         """How weights and clusters affect the certainty of the means; empty without them."""
-        return [] if self.sample is None else self.sample.notes(self.queries)
+        return [] if self.sample is None else self.sample.notes(self.queries, self._units)
 
     def table(self) -> Table:
         """Return the means, with policy and coverage as notes, for rendering."""
@@ -502,26 +520,13 @@ def _redrawn_under(
     return known[seed]
 
 
-def excess_of_empty(scores: Scores, weights: Floats) -> dict[Measure, float]:
-    """Return how much each weighted mean of nDCG grows if queries without any gain count without their weight.
-
-    Args:
-        scores: the scores.
-        weights: (q,) the weights of the queries.
-    """
-    excess: dict[Measure, float] = {}
-    columns = [at for at, measure in enumerate(scores.measures) if measure.name == "nDCG"]
-    if not columns or not scores.evidence.lists:
-        return excess
-    asked = tuple(scores.measures[column] for column in columns)
+def queries_without_gain(scores: Scores) -> dict[Measure, Bools]:
+    """Return which of the queries (q,) have no document with a gain, for each nDCG among the measures."""
+    asked = tuple(measure for measure in scores.measures if measure.name == "nDCG")
+    if not asked or not scores.evidence.lists:
+        return {}
     known = measure_matched(scores.evidence.lists, asked, replace(scores.policy, empty="nan"))
-    for place, column in enumerate(columns):
-        counted = scores.counted[:, column]
-        empty = np.isnan(known.values[:, place])[counted]
-        surplus = scores.values[counted, column] * (1 - weights[counted])
-        total = math.fsum(weights[counted].tolist())
-        excess[asked[place]] = math.fsum(surplus[empty].tolist()) / total if total else 0.0
-    return excess
+    return dict(zip(asked, np.isnan(known.values).T, strict=True))
 
 
 def unjudged_at(scores: Scores, rank: int) -> tuple[int, int] | None:
@@ -710,7 +715,7 @@ def scores_of(
         ),
     )
     # The values change, too.
-    counted = apply_policy(measured.values, measured.empty, counts.missing, measures, policy)
+    counted = apply_policy(measured.values, measured.empty, counts, measures, policy)
     of_users = [measure.has_users for measure in measures]
     counting = [
         count if known else len(queries) - lost

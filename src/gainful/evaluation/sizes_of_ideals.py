@@ -7,8 +7,10 @@ from gainful.evaluation.scores import Scores, remeasured
 from gainful.measures.measure import Measure
 from gainful.message_texts import counted
 
-_FEWEST = 10  # queries with an ideal, below which sizes may differ by chance
-_UNEVEN = 0.5  # the effective share of the queries, below which ideals are very different
+FEWEST_IDEALS = 10
+"""Queries with an ideal, below which sizes may differ by chance."""
+UNEVEN = 0.5
+"""The effective share of the queries, below which ideals are very different."""
 
 
 def unnormalised(name: str, measure: Measure) -> Measure:
@@ -31,21 +33,21 @@ def warn_of_uneven_ideals(scores: Scores, measures: Sequence[Measure]) -> None:
     number of queries with equal ideals that would determine such a mean as well.
     """
     doubtful = [measure for measure in measures if measure.name in ("CG", "DCG")]
-    if not doubtful or len(scores.queries) < _FEWEST or not scores.evidence.lists:
+    if not doubtful or len(scores.queries) < FEWEST_IDEALS or not scores.evidence.lists:
         return
     first, others = doubtful[0], len(doubtful) - 1
     ideals = remeasured(scores, (unnormalised("IDCG", first),)).values[:, 0]
     ideals = ideals[ideals > 0]
-    if ideals.size < _FEWEST:
+    if ideals.size < FEWEST_IDEALS:
         return
     effective = (ideals / ideals.max()).sum() ** 2 / ((ideals / ideals.max()) ** 2).sum()
-    if effective >= _UNEVEN * ideals.size:
+    if effective >= UNEVEN * ideals.size:
         return
     more = f" (and {counted(others, 'other measure')})" if others else ""
     normalised = Measure("nDCG", cutoff=first.cutoff, **dict(first.settings))
     warn(
         f"{first}{more} counts each query by the size of its ideal, from {ideals.min():.4g} to "
         f"{ideals.max():.4g}, so its mean over {ideals.size:,} queries depends on only about "
-        f"{effective:.0f} of them. {normalised} counts every query alike.",
+        f"{effective:.0f} of them. {normalised} gives every query the same weight.",
         "measure.uneven-ideals",
     )

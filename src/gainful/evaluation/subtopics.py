@@ -34,6 +34,7 @@ from gainful.rows.run_and_judgment_columns import Columns, asked_columns
 from gainful.rows.side_table_columns import SUBTOPICS, WEIGHTS
 from gainful.rows.side_table_reader import read_table
 from gainful.rows.spark_frames import refuse_spark
+from gainful.rows.worded_judgments import read_graded
 
 Judged = dict[str, dict[str, dict[str, float]]]
 Weights = Mapping[str, Mapping[str, float]]
@@ -79,7 +80,7 @@ def read_judged(
     """Read judgments of subtopics, and the original type of their query ids."""
     refuse_spark(judgments, JUDGMENTS.name)
     asked = asked_columns(JUDGMENTS, columns, also="subtopic")
-    table = read_table(judgments, SUBTOPICS, JUDGMENTS.name, columns=asked, session=session)
+    table = read_graded(judgments, SUBTOPICS, JUDGMENTS.name, columns, asked=asked, session=session)
     if table.has_columns:
         for role in asked:
             columns.use(role, JUDGMENTS)

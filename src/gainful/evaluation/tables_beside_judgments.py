@@ -11,7 +11,7 @@ import numpy as np
 from gainful import arguments
 from gainful.array_types import Bools
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation import recommending, subtopics
+from gainful.evaluation import evidence, model_answers, recommending, subtopics
 from gainful.evaluation.coverage import (
     Coverage,
     Evidence,
@@ -35,7 +35,15 @@ from gainful.measures.measure import (
     catalogue,
     with_values_of_run,
 )
-from gainful.measures.measure_family import GRADES, ITEMS, SUBTOPICS
+from gainful.measures.measure_family import (
+    ABSTENTIONS,
+    CONFIDENCE,
+    EVIDENCE,
+    GRADES,
+    ITEMS,
+    NUGGETS,
+    SUBTOPICS,
+)
 from gainful.measures.measures_by_need import read_measures_of
 from gainful.measures.name_suggestions import suggest
 from gainful.measures.notation import Measures
@@ -44,8 +52,10 @@ from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Table
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import IdType, decided_type
-from gainful.rows.input_types import Judgments, Run, SamplingOptions
+from gainful.rows.input_types import Judgments, Run, SamplingOptions, TableLike
 from gainful.rows.runs_by_name import Runs, read_runs
+from gainful.rows.side_table_columns import QUERIES
+from gainful.rows.side_table_reader import read_table
 from gainful.rows.spark_frames import refuse_spark
 
 
@@ -92,11 +102,72 @@ def _of_items(
     )
 
 
+def _of_nuggets(
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
+) -> dict[Measure, ValuesOfRun]:
+    read = partial(model_answers.read_nuggets, options["nuggets"], reader.session)
+    return model_answers.values_of_nuggets(measures, reader, run, *reader.once("nuggets", read))
+
+
+def _of_abstentions(
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
+) -> dict[Measure, ValuesOfRun]:
+    read = partial(model_answers.read_abstentions, options["abstentions"], reader.session)
+    return model_answers.values_of_distraction(
+        measures, reader, run, *reader.once("abstentions", read)
+    )
+
+
+def _of_confidence(
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
+) -> dict[Measure, ValuesOfRun]:
+    return model_answers.values_of_abstention(measures, reader, run, options["confidence"])
+
+
+def _of_evidence(
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
+) -> dict[Measure, ValuesOfRun]:
+    evidence.refuse_policy(reader.policy, options.get("chunks"))
+    return evidence.values_of_run(measures, evidence.evidence_of_run(reader, run))
+
+
 BY_NEED: Mapping[
     str,
     Callable[[Sequence[Measure], Mapping[str, Any], Reader, Run], dict[Measure, ValuesOfRun]],
-] = {SUBTOPICS: _of_subtopics, ITEMS: _of_items}
+] = {
+    SUBTOPICS: _of_subtopics,
+    ITEMS: _of_items,
+    NUGGETS: _of_nuggets,
+    ABSTENTIONS: _of_abstentions,
+    CONFIDENCE: _of_confidence,
+    EVIDENCE: _of_evidence,
+}
 """The functions that compute measures that need more than grades."""
+
+
+_REQUIRED_TABLES: Mapping[str, tuple[str, str, str]] = {
+    SUBTOPICS: (
+        "subtopics",
+        "the judgments of subtopics",
+        "subtopics=…, or --subtopic-judgments.",
+    ),
+    NUGGETS: (
+        "nuggets",
+        "the nuggets of each query, and the documents that support them",
+        "nuggets=…, or --nuggets.",
+    ),
+    ABSTENTIONS: (
+        "abstentions",
+        "the probability that the reading model abstains, for each passage",
+        "abstentions=…, or --abstentions.",
+    ),
+    CONFIDENCE: (
+        "confidence",
+        "the confidence in each query",
+        "confidence=… (a table, or max, std or diff1 of the scores), or --confidence.",
+    ),
+}
+"""The table that measures of each kind of need require: its keyword, its contents, and how to pass it."""
 
 
 def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, object]) -> None:
@@ -104,10 +175,10 @@ def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, ob
     passed = {name for name in TableOptions.__annotations__ if options.get(name) is not None}
     for measure in measures:
         family = measure.family
-        if family.needs == SUBTOPICS and "subtopics" not in passed:
-            expected = "the judgments of subtopics"
-            options_to_give = "subtopics=…, or --subtopic-judgments."
-        elif family.needs == ITEMS and family.requires and not passed:
+        keyword, *missing = _REQUIRED_TABLES.get(family.needs, ("",))
+        if missing and keyword not in passed:
+            expected, options_to_give = missing
+        elif family.needs == ITEMS and family.requires not in ("", JUDGMENTS.name) and not passed:
             expected = f"{family.requires}, in addition to the run"
             options_to_give = "items=…, history=… or vectors=…, or --items, --history or --vectors."
         else:
@@ -127,6 +198,11 @@ _NEEDED_BY_USERS: Mapping[str, str] = {
     "Serendipity": "judgments",
     "HitRate": "a relevant item in the segment",
     "Miscalibration": "a list and a history in known categories",
+    "Exposure": "an item of a known group in the list",
+    "AWRF": "an item of a known group in the list, and a target",
+    "EE_L": "a list and a relevant item (sampled lists share one value)",
+    "EE_D": "a list (sampled lists share one value)",
+    "EE_R": "a list and a relevant item (sampled lists share one value)",
 }
 
 
@@ -227,7 +303,13 @@ class RecommendationScores(Scores):
 
 
 class RecommendingOptions(ReadingOptions, ItemTables, SamplingOptions, total=False):
-    """How recommendations are read and measured: `ReadingOptions`, `ItemTables`, and `SamplingOptions` of users."""
+    """How recommendations are read and measured: `ReadingOptions`, `ItemTables`, `SamplingOptions` of users, and these.
+
+    Attributes:
+        slices: a table with a row for each user, whose columns `weights` and the like may name.
+    """
+
+    slices: TableLike | None
 
 
 @takes(RecommendingOptions)
@@ -302,6 +384,8 @@ def _evaluated(
     options: RecommendingOptions,
 ) -> dict[str, RecommendationScores]:
     asked = None if measures is None else read_measures_of(ITEMS, measures)
+    slices = options.get("slices")
+    sample = read_sample(options, None if slices is None else read_table(slices, QUERIES, "slices"))
     arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
     ranked, types = {}, {}
     with opened_session(options) as (session, columns):
@@ -332,7 +416,6 @@ def _evaluated(
     for name, lists in ranked.items():
         known = tuple(with_values_of_run(one, values[name][one]) for one in kept)
         results[name] = _scores(known, lists, sources, left_out, types[name])
-    sample = read_sample(options)
     if sample is None:
         return results
     return {

@@ -13,7 +13,7 @@ import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -143,10 +143,21 @@ class EvaluateRetrieval:
         k_values: Sequence[int],
         *,
         ignore_identical_ids: bool = True,
+        **sampling: "Unpack[gf.inputs.SamplingOptions]",
     ) -> "gf.results.Scores":
-        """Return the same as `Scores`: unrounded, with per-query values and missing queries."""
+        """Return the same as `Scores`: unrounded, with per-query values and missing queries.
+
+        Args:
+            qrels: as in `evaluate`.
+            results: as in `evaluate`.
+            k_values: the cutoffs.
+            ignore_identical_ids: whether to drop results whose document id is the query's id.
+            **sampling: weights and clusters of the queries, see `SamplingOptions`.
+        """
         names = tuple(_MEASURES.values())
-        return scores_as_beir(qrels, results, names, k_values, drop_self=ignore_identical_ids)
+        return scores_as_beir(
+            qrels, results, names, k_values, drop_self=ignore_identical_ids, **sampling
+        )
 
     @staticmethod
     def evaluate_custom(
@@ -177,14 +188,20 @@ class EvaluateRetrieval:
 
 
 def scores_as_beir(
-    qrels: Any, results: Any, names: Sequence[str], k_values: Any, *, drop_self: bool
+    qrels: Any,
+    results: Any,
+    names: Sequence[str],
+    k_values: Any,
+    *,
+    drop_self: bool,
+    **sampling: "Unpack[gf.inputs.SamplingOptions]",
 ) -> "gf.results.Scores":
     """Measure as BEIR and MTEB do with pytrec_eval, without modifying the arguments."""
     arguments.truth(drop_self, "ignore_identical_ids")
     _tell_if_swapped(qrels, results)
     measures = [f"{name}@{k}" for name in names for k in cutoffs_in(k_values)]
     policy = replace(gf.measures.dialect("beir").policy, drop_self="run" if drop_self else "no")
-    return gf.evaluate(qrels, results, measures, policy=policy)
+    return gf.evaluate(qrels, results, measures, policy=policy, **sampling)
 
 
 def _tell_if_swapped(qrels: object, results: object) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import gainful as gf
 from gainful.errors import GainfulError, InputError
@@ -123,14 +123,24 @@ class _Tools:
         self._file = folders.file
 
     def evaluate(
-        self, judgments: str, runs: list[str], measures: list[str] | None = None
+        self,
+        judgments: str,
+        runs: list[str],
+        measures: list[str] | None = None,
+        weights: str | None = None,
+        clusters: str | None = None,
     ) -> Answer:
         """Measure runs against judgments: means with 95% intervals, and coverage.
 
         Paths are of files (TREC, CSV, TSV, JSON, Parquet), relative to a folder of the server. Measures have
         names such as nDCG@10, AP, RR@10, P@5 and R@100; the default is nDCG@10.
+
+        If queries stand for different amounts of traffic, weights is a table with a row for each query. If
+        several queries come from the same user or document, clusters is such a table, or "id:_" for the
+        part of a query's id before its last "_".
         """
-        results = self._evaluated(judgments, runs, measures)
+        sampling = self._sampling(weights, clusters)
+        results = self._evaluated(judgments, runs, measures, **sampling)
         sentences = [
             f"{name}: {measure} {_with_interval(mean, result['intervals'][measure])}"
             for name, result in results.items()
@@ -146,15 +156,19 @@ class _Tools:
         measures: list[str] | None = None,
         fail_if: list[str] | None = None,
         fail_unless: list[str] | None = None,
+        weights: str | None = None,
+        clusters: str | None = None,
     ) -> Answer:
         """Decide whether a run is better than a baseline, by the paired interval, and list what moved.
 
         Base and run are files of runs; base may also be a saved baseline. Conditions look like
         'Δ nDCG@10 < -0.01' or 'missing > 0'; with conditions, the verdict reports whether the gate passed.
+        Weights and clusters are as in evaluate.
         """
         judged = self._file(judgments)
         runs = {"base": self._file(base), "run": self._file(run)}
-        comparison = gf.compare(judged, runs, measures or ["nDCG@10"])
+        sampling = self._sampling(weights, clusters)
+        comparison = gf.compare(judged, runs, measures or ["nDCG@10"], **sampling)
         verdict = " ".join(comparison.verdicts)
         gate = None
         if fail_if or fail_unless:
@@ -249,14 +263,26 @@ class _Tools:
         """Return the files by their requested names, each once."""
         return {name: self._file(name) for name in names}
 
+    def _sampling(self, weights: str | None, clusters: str | None) -> "gf.inputs.SamplingOptions":
+        """Return weights and clusters, whose files must be in the folders."""
+        by_id = clusters is not None and clusters.startswith("id:")
+        return {
+            "weights": None if weights is None else self._file(weights),
+            "clusters": clusters if clusters is None or by_id else self._file(clusters),
+        }
+
     def _evaluated(
-        self, judgments: str, runs: Sequence[str], measures: Sequence[str] | None
+        self,
+        judgments: str,
+        runs: Sequence[str],
+        measures: Sequence[str] | None,
+        **sampling: "Unpack[gf.inputs.SamplingOptions]",
     ) -> dict[str, Any]:
         """Return means, intervals and coverage of runs by name, as plain values."""
         if not runs:
             raise InputError("runs", "at least one run", "none")
         names = list(measures or ["nDCG@10"])
-        scores = gf.evaluate_runs(self._file(judgments), self._runs(runs), names)
+        scores = gf.evaluate_runs(self._file(judgments), self._runs(runs), names, **sampling)
         plain = json.loads(gf.writing.render(scores, "json", interval="hall"))
         return {run["run"]: run for run in plain["runs"]}
 

@@ -1,7 +1,7 @@
 """sentence-transformers: the evaluators of retrieval and of reranking, with grades and any measures."""
 
-from collections.abc import Mapping, Set
-from typing import Any
+from collections.abc import Callable, Mapping, Set
+from typing import TYPE_CHECKING, Any
 
 import gainful as gf
 from gainful import arguments
@@ -12,6 +12,9 @@ from gainful.measures.notation import GivenMeasure, Measures
 from gainful.measures.policy import GivenPolicy
 from gainful.measures.tool_dialect import GivenDialect
 from gainful.message_texts import shown
+
+if TYPE_CHECKING:
+    from gainful.matching.keyword_options import AveragingOptions
 
 with requiring("sentence_transformers"):
     from sentence_transformers.sentence_transformer import evaluation as _host
@@ -47,6 +50,8 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
             cutoffs (`ndcg_at_k` and others), so deeper cutoffs are rejected.
         policy: as in `evaluate`; like in the host, ties are ordered by id by default.
         dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
+        weights: the weight of each query, as in `evaluate`; all count the same if None.
+        clusters: the cluster of each query, as in `evaluate`, for the intervals of `scores`.
         **options: the host's other arguments: ndcg_at_k, batch_size, corpus_chunk_size, name ….
 
     Attributes:
@@ -63,6 +68,8 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         measures: Measures = (),
         policy: GivenPolicy | None = None,
         dialect: GivenDialect | None = None,
+        weights: "gf.inputs.TableLike | None" = None,
+        clusters: "gf.inputs.TableLike | Callable[[str], object] | None" = None,
         **options: object,
     ) -> None:
         dicts = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
@@ -76,7 +83,12 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         _tell_left_out(len(queries) - len(self._judged), "query", "has no relevant_docs")
         without_text = [q for q, documents in judged.items() if documents and q not in queries]
         _tell_left_out(len(without_text), "query of relevant_docs", "has no text")
-        self._options: gf.inputs.MeasuringOptions = {"policy": policy, "dialect": dialect}
+        self._options: AveragingOptions = {
+            "policy": policy,
+            "dialect": dialect,
+            "weights": weights,
+            "clusters": clusters,
+        }
         if policy is None and dialect is None:
             self._options["policy"] = {"ties": "doc_ascending"}
         self._keys = self._keys_of_host()

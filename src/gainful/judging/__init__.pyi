@@ -1,5 +1,6 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
+from gainful.evaluation.unjudged.bounds import bounds_of_runs
 from gainful.judging.assessors.agreement import agreement
 from gainful.judging.assessors.calibrate import calibrate
 from gainful.judging.assessors.collecting import CollectingOptions
@@ -8,7 +9,6 @@ from gainful.judging.assessors.merging import merge_judgments
 from gainful.judging.assessors.sample import sample_documents
 from gainful.judging.assessors.sample import sample_queries
 from gainful.judging.bias_of_pools import pool_bias
-from gainful.judging.bounds import bounds_of_runs
 from gainful.judging.desk.study import Study
 from gainful.judging.inferred_measures import inferred_ap
 from gainful.judging.inferred_measures import inferred_ndcg

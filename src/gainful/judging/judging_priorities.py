@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import evaluate
+from gainful.evaluation.unjudged.grades_for_unjudged import PossibleGrades, read_scale
 from gainful.judging.gathered_inputs import (
     Gathered,
     GradesByQuery,
@@ -13,7 +14,6 @@ from gainful.judging.gathered_inputs import (
     warn_of_unmet,
     without_warnings,
 )
-from gainful.judging.grades_for_unjudged import PossibleGrades, read_scale
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import SUM
 from gainful.measures.policy import Policy
@@ -195,7 +195,7 @@ def prioritise(
     Candidates are the documents of judged queries down to a depth of any run. With several runs,
     the largest change counts; with two compared runs, the change of their difference.
     """
-    if policy.empty in ("nan", "skip_all"):
+    if policy.empty in ("nan", "skip_all", "abstain"):
         raise PolicyError(
             "policy empty",
             "zero, one, skip or error, which define a mean",

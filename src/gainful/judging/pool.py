@@ -9,13 +9,13 @@ from gainful import arguments
 from gainful.behaviour.judgments_from_clicks import ClickJudgments
 from gainful.errors import InputError
 from gainful.evaluation.request import Request, read_unmeasured, speaking
+from gainful.evaluation.unjudged.grades_for_unjudged import PossibleGrades
 from gainful.judging.gathered_inputs import (
     Gathered,
     gather,
     read_measured,
     read_whole,
 )
-from gainful.judging.grades_for_unjudged import PossibleGrades
 from gainful.judging.judging_priorities import prioritise, read_compared
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.notation import GivenMeasure

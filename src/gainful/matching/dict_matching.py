@@ -395,12 +395,13 @@ def _refuse_unusable_numbers(documents: DocNumbers, kind: str, what: str, query:
 
 
 def _no_number(doc: object, number: object, kind: str, what: str, query: object) -> InputError:
+    of = JUDGMENTS if kind == JUDGMENTS.number else RUN
     return InputError(
         f"{what}, query {query!r}, document {doc!r}",
         f"a finite number as {kind}",
         shown(number),
-        (JUDGMENTS if kind == JUDGMENTS.number else RUN).advice(number),
-        code="rows.not-finite",
+        of.advice(number),
+        code=of.code(number),
         subject=number,
     )
 

@@ -412,7 +412,7 @@ class TableInput(Input):
     def __init__(self, source: Source, session: Session) -> None:
         super().__init__(source.kind, source.name, session)
         self._source = source
-        self.taken_from = source.number_column
+        self.taken_from = source.layout.number_column(source.kind)
         self.ranked = source.layout.rank is not None or find_rank(source.layout.names) is not None
         self._held: str | None = None  # the table of a text that was read
 
@@ -546,7 +546,7 @@ class TableInput(Input):
         kind = self._source.kind
         if kind.ascending or kind.implied is not None:
             return ()
-        named = kind is JUDGMENTS and not may_be_of_a_run(self._source.number_column)
+        named = kind is JUDGMENTS and not may_be_of_a_run(self.taken_from)
         return () if named else self._head
 
     def warn_of_ranks(self) -> None:

@@ -25,6 +25,7 @@ class InputOptions(TypedDict, total=False):
 
     columns: Mapping[str, str | int | None] | None
     assessors: str | None
+    grade_words: str | Mapping[str, float] | None
     engine: Engine | Spark | None
     progress: Progress | None
 
@@ -39,6 +40,9 @@ class ReadingOptions(InputOptions, total=False):
         assessors: how to merge the grades of several assessors into one per document. One of
             "mean", "median", "majority" (the lowest of equally frequent grades), "max", "min",
             "dawid-skene", or the name of the assessor whose grades count. `merge_judgments` defines them.
+        grade_words: the grades of words, if the judgments have words as grades: {"Exact": 3, "Irrelevant": 0},
+            "Exact=3,Irrelevant=0", or a preset: "esci" (Exact 3, Substitute 2, Complement 1, Irrelevant 0,
+            or their first letters) or "excellent-fair-bad" (1, 0, −1). Numbers stay as they are.
         engine: limits on memory and cores, as an `Engine`; or, in `evaluate`, `evaluate_runs` and
             `compare`, `Spark`, which then reads the files.
         progress: called with the share of the work that is done, from 0 to 1, and, if it accepts a
@@ -77,17 +81,43 @@ class ItemTables(TypedDict, total=False):
     separator: str | None
 
 
-class TableOptions(ItemTables, total=False):
-    """The additional inputs of measures that need more than grades: `ItemTables`, and these.
+class SpanTables(TypedDict, total=False):
+    """How evidence and chunks are read. With any of these, judgments are evidence: passages of documents.
+
+    Attributes:
+        documents: the texts of the documents, `{document: text}`, a table, or a folder of text files, in which
+            passages and chunks without offsets are found.
+        offsets: what start and end count: "characters", "bytes" or "tokens"; or "documents", if each
+            document is a passage as a whole.
+        chunk_table: where the chunks of runs are, whose documents are ids of chunks: `{chunk: (document, start,
+            end)}`, a table; or `{run: table}`, if the runs have different chunks.
+    """
+
+    documents: TableLike | None
+    offsets: str | None
+    chunk_table: TableLike | None
+
+
+class TableOptions(ItemTables, SpanTables, total=False):
+    """The additional inputs of measures that need more than grades: `ItemTables`, `SpanTables`, and these.
 
     Attributes:
         subtopics: judgments by subtopic, `{query: {subtopic: {doc: grade}}}`.
         subtopic_weights: `{query: {subtopic: probability}}`, or a table; all subtopics of a query are
             equally likely if None.
+        nuggets: the facts that an answer needs, `{query: {nugget: {doc: support}}}` or a table, in which nuggets
+            may have an importance, vital or okay.
+        abstentions: `{query: {doc: probability}}`, or a table: how likely the reading model is to abstain if a
+            passage is all that it sees.
+        confidence: `{query: number}`, a table, or how to compute it from the scores of a run: "max", "std" or
+            "diff1" (the lead of the first document).
     """
 
     subtopics: TableLike | None
     subtopic_weights: TableLike | None
+    nuggets: TableLike | None
+    abstentions: TableLike | None
+    confidence: TableLike | None
 
 
 class MeasuringOptions(PageOptions, ReadingOptions, total=False):
@@ -212,7 +242,7 @@ _SAME = {
     "metrics": ("measures", "measure"), "metric": ("measures", "measure"), "measure": ("measures",),
     "qrels": ("judgments",), "qrel": ("judgments",), "ground_truth": ("judgments",), "gold": ("judgments",),
     "results": ("run", "runs"), "predictions": ("run", "runs"), "base": ("baseline",),
-    "qid": ("query",), "y_true": ("labels",), "y_score": ("scores",), "y_pred": ("scores",),
+    "qid": ("query",), "grades": ("grade_words",), "y_true": ("labels",), "y_score": ("scores",), "y_pred": ("scores",),
 }  # fmt: skip
 """What other functions and tools call an option, and its name here."""
 

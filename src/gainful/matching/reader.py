@@ -8,9 +8,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from gainful import arguments
 from gainful.arithmetic.cores import at_most, cached_property
@@ -32,6 +35,7 @@ from gainful.rows.files import (
     refuse_open_file,
     unpacked,
 )
+from gainful.rows.grade_words import WORD
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, RunInOrder
 from gainful.rows.identifiers import UNTYPED, IdType, decided_type, in_order, type_of_ids
 from gainful.rows.input_types import Run, TableLike
@@ -39,8 +43,8 @@ from gainful.rows.mistakes import Sample
 from gainful.rows.run_and_judgment_columns import (
     Columns,
     asked_columns,
+    columns_in,
     kind_by_columns,
-    read_columns,
 )
 from gainful.rows.table_source import (
     Source,
@@ -50,15 +54,18 @@ from gainful.rows.table_source import (
     with_events,
     with_events_in_text,
 )
-from gainful.rows.text_formats import recognise
+from gainful.rows.text_formats import Layout, recognise
 
 if TYPE_CHECKING:
     from gainful.matching.engine_rows import Documents
+    from gainful.matching.span_inputs import SpanInputs
     from gainful.matching.spark.plan import RunWithJudgments
     from gainful.rows.shapes import Records
 
 Table = TypeVar("Table")
 _NONE: Mapping[str, object] = MappingProxyType({})
+SPAN_OPTIONS = ("documents", "offsets", "chunk_table")
+"""The options with which judgments are evidence, and runs consist of parts of documents."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,7 @@ class Reader:
         columns: column names by role, and the query ids of lists of lists.
         chunks: how to fold chunks into documents.
         of_dialect: whether the policy is a tool's, which orders the ties of every run by id.
+        spans: reads judgments and runs as parts of documents; None if they are whole documents.
     """
 
     given: object
@@ -80,6 +88,7 @@ class Reader:
     columns: Columns
     chunks: Chunks | None
     of_dialect: bool = False
+    spans: "SpanInputs | None" = None
     _opened: dict[tuple[str, int], tuple[object, Input]] = field(default_factory=dict)
     _tables: dict[str, Any] = field(default_factory=dict)  # additional tables, by what they contain
 
@@ -108,17 +117,29 @@ class Reader:
         """Return a run, opened once."""
         return self._open(given, RUN)
 
+    def name_runs(self, runs: Mapping[str, Run]) -> None:
+        """Remember the names of runs, by which tables of chunks may be given."""
+        if self.spans is not None:
+            self.spans.names.update({id(run): name for name, run in runs.items()})
+
     def forget(self, run: Run) -> None:
         """Release a run that is no longer needed."""
         _, opened = self._opened.pop((RUN.name, id(run)), (None, None))
         if opened is not None:
             opened.release()
+        if self.spans is not None:
+            self.spans.forget(run)
 
     def _open(self, given: object, kind: Kind) -> Input:
         key = kind.name, id(given)
         if key not in self._opened:
+            opened = (
+                open_input(given, kind, self.columns, self.session)
+                if self.spans is None
+                else self.spans.opened(given, kind, self.policy)
+            )
             # The input is kept as well, so that no other object gets its id.
-            self._opened[key] = given, open_input(given, kind, self.columns, self.session)
+            self._opened[key] = given, opened
         return self._opened[key][1]
 
     @property
@@ -310,7 +331,7 @@ def opened_session(options: Mapping[str, Any]) -> Iterator[tuple[Session, Column
     Also yields the columns, which are rejected in the end if no input has used them.
     """
     given, progress = options.get("columns"), options.get("progress")
-    columns = read_columns(given, options.get("queries"), options.get("assessors"))
+    columns = columns_in(options)
     if progress is not None:
         arguments.function(progress, "progress")
     with Session(options.get("engine"), progress) as session, at_most(session.engine.threads):
@@ -322,7 +343,11 @@ def opened_session(options: Mapping[str, Any]) -> Iterator[tuple[Session, Column
 
 @contextmanager
 def reading(
-    judgments: TableLike | None, policy: Policy, options: Mapping[str, Any] = _NONE
+    judgments: TableLike | None,
+    policy: Policy,
+    options: Mapping[str, Any] = _NONE,
+    *,
+    evidence: bool = False,
 ) -> Iterator[Reader]:
     """Yield a reader of judgments, which opens each input on first use.
 
@@ -330,14 +355,41 @@ def reading(
         judgments: the caller's judgments.
         policy: the caller's, or a dialect's.
         options: `MeasuringOptions`; only columns, queries, chunks, engine, progress and the presence
-            of a dialect matter here.
+            of a dialect matter here, and documents, offsets and chunk_table, with which judgments are
+            evidence.
+        evidence: whether judgments are evidence in any case.
     """
     chunks = options.get("chunks")
     decided = folding(policy, chunks is not None)
     with opened_session(options) as (session, columns):
         rule = None if chunks is None and decided.fold == "none" else read_chunks(chunks, decided)
         of_dialect = options.get("dialect") is not None
-        yield Reader(judgments, decided, session, columns, rule, of_dialect)
+        spans = None
+        if evidence or any(options.get(name) is not None for name in SPAN_OPTIONS):
+            # Imported here because most judgments are of whole documents.
+            from gainful.matching.span_inputs import SpanInputs
+
+            open_run = partial(open_input, kind=RUN, columns=columns, session=session)
+            spans = SpanInputs(options, columns, session, open_run)
+        with _showing_words(judgments, columns, session):
+            yield Reader(judgments, decided, session, columns, rule, of_dialect, spans)
+
+
+@contextmanager
+def _showing_words(judgments: object, columns: Columns, session: Session) -> Iterator[None]:
+    """Add all words in judgments to the error about a word as grade, if they can be read again."""
+    try:
+        yield
+    except InputError as problem:
+        known = columns.use_grade_words() is not None
+        path = isinstance(judgments, str | os.PathLike) and path_of(judgments) != "-"
+        again = path or isinstance(judgments, Mapping) or is_lasting(judgments)
+        if problem.code != WORD or known or not again:
+            raise
+        from gainful.rows.worded_judgments import with_all_words
+
+        asked = asked_columns(JUDGMENTS, columns)
+        raise with_all_words(problem, judgments, asked, session) from None
 
 
 def open_input(
@@ -351,6 +403,8 @@ def open_input(
     rule = columns.use_assessors() if kind is JUDGMENTS else None
     if rule is not None:
         return _open_assessed(given, columns, rule, session)
+    if kind is JUDGMENTS and columns.use_grade_words() is not None:
+        return _open_worded(given, columns, session)
     if isinstance(given, Mapping):
         opened = _open_shape(given, kind, kind.name, columns, session, checked=checked)
         opened.again = given
@@ -377,6 +431,40 @@ def _open_assessed(given: object, columns: Columns, rule: object, session: Sessi
     judged = read_assessed(given, columns, rule, session)
     opened = DictInput(judged.documents, JUDGMENTS, JUDGMENTS.name, session, judged.types)
     opened.again = judged.documents
+    return opened
+
+
+def _open_worded(given: object, columns: Columns, session: Session) -> Input:
+    """Open judgments whose grades may be words, to which the caller gave grades."""
+    from gainful.rows.side_table_columns import JUDGED
+    from gainful.rows.spark_frames import is_spark
+    from gainful.rows.worded_judgments import read_graded
+
+    refuse_open_file(given, JUDGMENTS.name)
+    if is_spark(given):
+        expected, remedy = "judgments on this machine", "Replace the words by numbers in Spark."
+        raise InputError("grade_words", expected, "judgments in Spark", remedy)
+    if isinstance(given, str | os.PathLike):
+        given = judgments_in_folder(path_of(given))
+    asked = asked_columns(JUDGMENTS, columns)
+    table = read_graded(given, JUDGED, JUDGMENTS.name, columns, asked=asked, session=session)
+    types = table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)
+    if not table.has_columns:  # dicts, in which a query may have no documents
+        documents: dict[str, dict[str, float]] = {query: {} for (query,) in table.groups}
+        for query, doc, grade in zip(table["query"], table["doc"], table["grade"], strict=True):
+            documents[query][doc] = grade
+        opened: Input = DictInput(documents, JUDGMENTS, table.name, session, types)
+    else:
+        for role in asked:
+            columns.use(role, JUDGMENTS)
+        ids = {role: np.array(table[role], object) for role in ("query", "doc")}
+        numbers = np.array(table["grade"], np.float64)
+        layout = Layout("typed", assessor=table.called.get("assessor", ""))
+        arrays = {**ids, "number": numbers}
+        source = source_of_arrays(JUDGMENTS, table.name, arrays, session, layout)
+        plain = plain_rows([*table["query"]], [*table["doc"]], numbers)
+        opened = TableInput(replace(source, types=types, plain=plain), session)
+    opened.again = given if isinstance(given, str) or is_lasting(given) else None
     return opened
 
 
@@ -517,7 +605,8 @@ def _open_file(
             predictions = letor.read_predictions(file)
             return PredictionInput(predictions, kind, session)
     kind = kind_by_columns(layout.names, kind, columns)
-    kind = with_events_in_text(kind, file, layout, session)
+    if kind.ignored:
+        kind = with_events_in_text(kind, file, layout, session)
     return TableInput(Source(kind, file.name, strict=True, file=file, layout=layout), session)
 
 

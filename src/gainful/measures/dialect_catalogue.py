@@ -190,6 +190,15 @@ DIALECTS = (
         lists=True,
     ),
     Dialect(
+        "kaggle",
+        "Kaggle, NDCG@k of its competitions",
+        settings=_EXP2,
+        policy=Policy(ties="order", negative="both", empty="one"),
+        ties="A submission is a list, so there are no ties.",
+        note="The ideal consists of all labels of the solution, cut at k. An item without a label has grade 0. The tool "
+        "scores 0 if the ideal is below 0; here such a query counts as one without relevant documents.",
+    ),
+    Dialect(
         "elasticsearch",
         "Elasticsearch and OpenSearch, rank_eval dcg with normalize",
         settings=_EXP2 | {"depth": "retrieved"},

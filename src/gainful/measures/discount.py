@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf
+from math import inf, log
 from typing import Any, Protocol
 
 from gainful.errors import InputError, MeasureError
@@ -34,7 +34,7 @@ class Arithmetic(Protocol):
     def exponent(self) -> float:
         """The p of a form with an exponent, else 0."""
 
-    def inverse_log(self, numbers: object) -> object:
+    def inverse_log(self, numbers: object) -> Any:
         """Return 1/log_b of numbers above 1."""
 
     def where(self, condition: object, yes: object, no: object) -> Any:
@@ -90,6 +90,11 @@ FORMS: dict[str, Form] = {
         has_exponent=True,
     ),
     "none": Form("1", lambda rank, _: rank * 0 + 1),
+    "ln": Form(
+        "1/ln(i+1), the discount log with base e",
+        # 1/ln(x) = 1/log_b(x) / ln(b)
+        lambda rank, arithmetic: arithmetic.inverse_log(1 + rank) / log(arithmetic.base),
+    ),
     "misprint": Form(
         "1/(log_b(i) + 1), as some texts print log_b(i+1)",
         # log_b(i) + 1 = log_b(b·i), whose argument is above 1 at rank 1, too.

@@ -339,6 +339,7 @@ class BaselineMeasure(Measure):
             needs_run=False,
             cutoff=NEVER,
             aggregate=inner.aggregate,
+            better=inner.better,
         )
 
     @property

@@ -16,13 +16,25 @@ from gainful.errors import MeasureError
 from gainful.measures.catalogue import (
     average_precision_and_kin,
     cumulated_gain,
+    evidence,
+    model_answers,
     precision_and_counts,
     recommendations,
     subtopics,
     user_models,
 )
 from gainful.measures.discount import refuse_idle_base
-from gainful.measures.measure_family import ALWAYS, GRADES, ITEMS, NEVER, RUN, SUBTOPICS, Family
+from gainful.measures.measure_family import (
+    ALWAYS,
+    EVIDENCE,
+    GRADES,
+    ITEMS,
+    NEEDS,
+    NEVER,
+    RUN,
+    SUBTOPICS,
+    Family,
+)
 from gainful.measures.name_suggestions import (
     suggest,
     suggest_recommendation_measure,
@@ -37,24 +49,27 @@ CATALOGUE: tuple[Family, ...] = (
     *user_models.FAMILIES,
     *subtopics.FAMILIES,
     *recommendations.FAMILIES,
+    *model_answers.FAMILIES,
+    *evidence.FAMILIES,
 )
 
 _BY_NAME = {entry.name: entry for entry in CATALOGUE}
-_SIGNS = (("α", "alpha"), ("♯", "sharp"), ("#", "sharp"), ("-", "_"), (" ", "_"))
+_SIGNS = (("α", "alpha"), ("ω", "omega"), ("♯", "sharp"), ("#", "sharp"), ("-", "_"), (" ", "_"))
 
 
 def catalogue(*, needs: str | None = None) -> tuple[Family, ...]:
     """Return every family of measures with its definition, range, citation and parameters.
 
     Args:
-        needs: "grades", "subtopics" or "items", for the families that need these; all if None.
+        needs: "grades", "subtopics", "items", "nuggets", "abstentions", "confidence" or "evidence", for the
+            families that need these; all if None.
 
     >>> [family.name for family in catalogue()][:4], [family.name for family in catalogue(needs="items")][:2]
     (['CG', 'DCG', 'IDCG', 'nDCG'], ['Coverage', 'Gini'])
     """
     if needs is None:
         return CATALOGUE
-    choice(needs, "needs", (GRADES, SUBTOPICS, ITEMS), error=MeasureError)
+    choice(needs, "needs", NEEDS, error=MeasureError)
     return tuple(entry for entry in CATALOGUE if entry.needs == needs)
 
 
@@ -80,8 +95,18 @@ def family(name: object, needs: str | None = None) -> Family:
         hint = suggest_recommendation_measure(name, catalogue(needs=ITEMS))
     else:
         expected = "a measure from the catalogue"
-        hint = suggest(name, catalogue(needs=GRADES))
+        hint = suggest(name, families_like(name))
     raise MeasureError("measure", expected, shown(name), hint)
+
+
+def families_like(name: object) -> tuple[Family, ...]:
+    """Return the families among which an unknown name is probably a misspelling.
+
+    >>> [entry.name for entry in families_like("evidence_recal")][:1], [entry.name for entry in families_like("ndgc")][:1]
+    (['evidence_recall'], ['CG'])
+    """
+    of_evidence = isinstance(name, str) and plain_name(name).startswith(EVIDENCE)
+    return catalogue(needs=EVIDENCE if of_evidence else GRADES)
 
 
 def needs_more(name: str) -> bool:
@@ -231,7 +256,7 @@ class Measure:
 
     @property
     def inner(self) -> "Measure | None":
-        """The measure to compute per subtopic, for an intent-aware measure; else None."""
+        """The measure that an intent-aware measure or nAUC is computed from; else None."""
         found: Measure | None = dict(self.settings).get("measure")
         return found
 

@@ -63,9 +63,15 @@ OPTIONAL, NEVER, ALWAYS = "optional", "never", "always"
 MEAN, GEOMETRIC, SUM = "mean", "geometric mean", "sum"
 SHARE = (0.0, 1.0)
 AMOUNT = (0.0, math.inf)
+HIGHER, LOWER, NEITHER = "higher", "lower", "neither"
 RUN = "run"  # one value for the run as a whole, and none per query
 GRADES, SUBTOPICS, ITEMS = "grades", "subtopics", "items"
-"""The data a family needs: ranks and grades; grades per subtopic; or facts about items and users' past interactions."""
+NUGGETS, ABSTENTIONS, CONFIDENCE = "nuggets", "abstentions", "confidence"
+EVIDENCE = "evidence"
+NEEDS = (GRADES, SUBTOPICS, ITEMS, NUGGETS, ABSTENTIONS, CONFIDENCE, EVIDENCE)
+"""The data a family needs: ranks and grades; grades per subtopic; facts about items and users' past interactions;
+the support of nuggets; the probabilities that a model abstains; the confidence in each query; or
+passages of documents, as parts of their text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +87,9 @@ class Family:
         aggregate: how the values of queries are combined (mean, geometric mean, sum), or "run" if
             only the run as a whole has a value.
         example: a value to check by hand; None for user-defined measures.
+        better: which values are better: "higher", "lower", or "neither" if that depends on the purpose.
         marks: True if, by definition, a negative grade marks an unjudged document.
-        needs: the data that values are computed from: grades, subtopics or items.
+        needs: the data that values are computed from, one of `NEEDS`.
         requires: the input needed besides a run, in words, if it isn't judgments.
     """
 
@@ -102,6 +109,7 @@ class Family:
     needs: str = GRADES
     requires: str = ""
     ends: tuple[float, float] = (-math.inf, math.inf)
+    better: str = HIGHER
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name, or raise an error with the choices."""

@@ -2,7 +2,7 @@
 
 from gainful.errors import MeasureError
 from gainful.measures.measure import Measure, catalogue, family
-from gainful.measures.measure_family import ITEMS, SUBTOPICS, Family
+from gainful.measures.measure_family import EVIDENCE, ITEMS, SUBTOPICS, Family
 from gainful.measures.notation import (
     ForeignMeasure,
     listed_measures,
@@ -13,7 +13,7 @@ from gainful.measures.notation import (
     split_measures,
 )
 
-_EXAMPLES = {SUBTOPICS: "alpha_nDCG@20", ITEMS: "Coverage@10"}
+_EXAMPLES = {SUBTOPICS: "alpha_nDCG@20", ITEMS: "Coverage@10", EVIDENCE: "evidence_recall@5"}
 
 
 def subtopic_catalogue() -> tuple[Family, ...]:

@@ -70,6 +70,12 @@ RECOMMENDATION_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "Serendipity": ("unexpectedness", "surprise"),
     "HitRate": ("hit", "hits", "hit_ratio", "segment_hit_rate", "success"),
     "Miscalibration": ("kl_divergence", "kullback_leibler", "calibrated_recommendations", "calibration_kl"),
+    "Exposure": ("exposure_share", "fair_exposure"),
+    "AWRF": ("fairness", "rank_fairness", "fair_ranking"),
+    "ExposureParity": ("statistical_parity", "exposure_ratio", "parity"),
+    "EE_L": ("expected_exposure", "expected_exposure_loss", "eel"),
+    "EE_D": ("expected_exposure_disparity", "eed"),
+    "EE_R": ("expected_exposure_relevance", "eer"),
 }  # fmt: skip
 """Names used elsewhere for measures of recommendations beyond relevance; used only if such a measure is required."""
 

@@ -21,7 +21,6 @@ from typing import Any, Protocol
 
 from gainful import arguments
 from gainful.errors import MeasureError
-from gainful.measures.catalogue.subtopics import INTENT_AWARE
 from gainful.measures.discount import DISCOUNTS, Discount
 from gainful.measures.formulas import (
     BRACKETS,
@@ -33,7 +32,9 @@ from gainful.measures.gain import GAINS, Gain
 from gainful.measures.measure import (
     Measure,
     catalogue,
+    families_like,
     needs_more,
+    plain_name,
     read_cutoff,
     refuse_wrong_cutoff,
 )
@@ -41,6 +42,7 @@ from gainful.measures.measure import family as family_called
 from gainful.measures.measure_family import GRADES, MEAN, NEVER, OPTIONAL, Family, Spelling
 from gainful.measures.name_suggestions import suggest
 from gainful.measures.own_measures import MEASURES, OwnFamily, OwnMeasure
+from gainful.measures.parameters import INNER
 from gainful.measures.user_given_names import MADE, OwnNames, at_place, forget_entry_points
 from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import did_you_mean, shortened, shown
@@ -521,24 +523,29 @@ def parse_needing(needs: str | None, text: str) -> tuple[Measure, ...]:
     entry = family_called(notation["name"], needs)
     listed = notation["cutoffs"]
     cutoffs = [None] if listed is None else [read_cutoff(number) for number in listed.split(",")]
-    if entry.name == INTENT_AWARE:
-        return _intent_aware(notation["arguments"], cutoffs, where=text)
-    written = read_arguments(notation["arguments"], where=text)
-    return _at(entry, read_parameters(written, {}, where=text), cutoffs)
+    if any(parameter.name == INNER for parameter in entry.parameters):
+        return _of_another(entry, notation["arguments"], cutoffs, where=text)
+    written, called = (
+        read_arguments(notation["arguments"], where=text),
+        plain_name(notation["name"]),
+    )
+    settings = (each.settings for each in entry.spellings if plain_name(each.name) == called)
+    return _at(entry, read_parameters(written, next(settings, {}), where=text), cutoffs)
 
 
-def _intent_aware(
-    arguments: str | None, cutoffs: Sequence[int | None], *, where: str
+def _of_another(
+    family: Family, arguments: str | None, cutoffs: Sequence[int | None], *, where: str
 ) -> tuple[Measure, ...]:
+    """Return measures that are computed from those in the brackets."""
     if arguments is None or not arguments.strip():
         raise MeasureError(
-            f"measure {where!r}", "a measure in the brackets", "none", "IA(nDCG@10)."
+            f"measure {where!r}", "a measure in the brackets", "none", f"{family.name}(nDCG@10)."
         )
     inner = parse_all(arguments.strip().removeprefix("measure=").strip())
     if cutoffs != [None] and any(measure.cutoff is not None for measure in inner):
         raise MeasureError(f"measure {where!r}", "one cutoff", "one inside and one outside")
     return tuple(
-        Measure(INTENT_AWARE, measure=measure, cutoff=cutoff)
+        Measure(family.name, measure=measure, cutoff=cutoff)
         for measure in inner
         for cutoff in cutoffs
     )
@@ -667,7 +674,7 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
         if own is not None:
             return own.own, Spelling(own.name)
         named = [measure.own for measure in MEASURES.in_use.values()]
-        hint = suggest(name, (*catalogue(needs=GRADES), *named))
+        hint = suggest(name, (*families_like(name), *named))
         raise MeasureError("measure", "a measure from the catalogue", shown(name), hint)
     return entry
 

@@ -19,7 +19,16 @@ from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import Gain, GivenGain
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import Measure, catalogue, one_cutoff, refuse_wrong_cutoff
-from gainful.measures.measure_family import MEAN, NEVER, OPTIONAL, Family, Parameter
+from gainful.measures.measure_family import (
+    HIGHER,
+    LOWER,
+    MEAN,
+    NEITHER,
+    NEVER,
+    OPTIONAL,
+    Family,
+    Parameter,
+)
 from gainful.measures.parameters import ReadWord, number
 from gainful.measures.user_given_names import OwnName, OwnNames, refuse_name
 from gainful.measures.written_numbers import read_number, write_number
@@ -142,6 +151,7 @@ def define(
     per_query: bool = False,
     ties: bool = False,
     needs_run: bool = True,
+    better: str = HIGHER,
     steps: Callable[..., object] | None = None,
 ) -> Callable[[Callable[..., Any]], OwnMeasure]: ...
 @overload
@@ -156,6 +166,7 @@ def define(
     per_query: bool = False,
     ties: bool = False,
     needs_run: bool = True,
+    better: str = HIGHER,
     steps: Callable[..., object] | None = None,
     discount: GivenDiscount | None = None,
     gain: GivenGain | None = None,
@@ -174,6 +185,7 @@ def define(
         per_query: whether the function receives one query at a time.
         ties: whether the function handles tied documents itself (policy ties=average).
         needs_run: False if a query that the run lacks still has a value.
+        better: which values are better: higher, lower or neither; verdicts of comparisons follow it.
         steps: a function of the same arguments that returns each document's contribution, an array like `grade`;
             `explain` shows it.
         discount: instead of a measure, a discount to name: a table by rank, or a function of an array of ranks.
@@ -195,11 +207,17 @@ def define(
     flags = {"cutoff": cutoff, "per_query": per_query, "ties": ties, "needs_run": needs_run}
     for option, given in flags.items():
         arguments.truth(given, f"define, {option}")
+    if not isinstance(better, str) or better not in (HIGHER, LOWER, NEITHER):
+        raise MeasureError("define, better", "higher, lower or neither", shown(better))
     if steps is not None and not inspect.isfunction(steps):
         raise MeasureError("define, steps", "a function of the same arguments", shown(steps))
     if discount is not None or gain is not None:
         idle = [option for option, given in flags.items() if given != (option == "needs_run")]
-        idle += ["range"] * (range is not None) + ["steps"] * (steps is not None)
+        idle += (
+            ["better"] * (better != HIGHER)
+            + ["range"] * (range is not None)
+            + ["steps"] * (steps is not None)
+        )
         if discount is not None:
             idle += ["gain"] * (gain is not None)
             return replace(read_discount(discount), own_name=_named(name, "discount", idle))
@@ -223,6 +241,7 @@ def define(
                 example=None,
                 parameters=tuple(_parameters(name, function)),
                 needs_run=needs_run,
+                better=better,
                 cutoff=OPTIONAL if cutoff else NEVER,
                 aggregate=MEAN,
                 function=function,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gainful.arguments import choice
 from gainful.errors import MeasureError
 from gainful.measures import discount, gain
-from gainful.measures.measure_family import Parameter
+from gainful.measures.measure_family import GRADES, MEAN, Family, Parameter
 from gainful.measures.written_numbers import Range, read_number, write_number
 from gainful.message_texts import shown
 
@@ -55,6 +55,43 @@ def word(name: str, answers: Mapping[str, str]) -> Parameter:
     return Parameter(name, words[0], values, ReadWord(name, words), str)
 
 
+_USUAL_INNER = "nDCG"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadInner:
+    """Reads the measure that another one, `name`, is computed from: one of grades that is averaged over queries."""
+
+    name: str
+
+    def __call__(self, value: object) -> object:
+        """Return the measure, None for the usual one, or raise an error with an example."""
+        if value is None or value == _USUAL_INNER:
+            return None
+        family = getattr(value, "family", None)
+        if not isinstance(family, Family):
+            expected = f"a measure in the brackets, as in {self.name}(nDCG@10)"
+            raise MeasureError(self.name, expected, shown(value))
+        if family.needs != GRADES:
+            raise MeasureError(self.name, "a measure of ranks and grades", f"'{value}'")
+        if family.aggregate != MEAN:
+            expected = "a measure that is averaged over queries"
+            raise MeasureError(self.name, expected, f"the {family.aggregate}")
+        return value
+
+
+def _write_inner(value: object) -> str:
+    return _USUAL_INNER if value is None else str(value)
+
+
+def inner_of(name: str) -> Parameter:
+    """Make the parameter that holds the measure from which the measure `name` is computed."""
+    values = "any measure that is averaged over queries"
+    return Parameter(INNER, None, values, ReadInner(name), _write_inner)
+
+
+INNER = "measure"
+"""The name of the parameter that is itself a measure."""
 GAIN = Parameter(
     "gain",
     gain.gain("linear"),

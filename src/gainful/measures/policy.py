@@ -146,6 +146,8 @@ class Policy:
             "skip": "it is left out of the mean, and reported",
             "skip_all": "it is left out of the means of all measures, normalised or not, and reported",
             "one": "as 1, and it is reported",
+            "abstain": "as 1 if the run returns nothing for it, otherwise as 0, and it is reported: for systems that "
+            "should stay silent if nothing is relevant",
             "error": "raise an error",
             "nan": "as NaN, which makes the mean NaN",
         },

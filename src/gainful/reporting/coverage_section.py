@@ -3,11 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.analysis.comparison.comparison_result import Checks
 from gainful.errors import GainfulError
+from gainful.evaluation.mean_intervals import names_of_ends
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, unjudged_at
-from gainful.judging.bounds import BOUNDED, bounds_of_matched
+from gainful.evaluation.unjudged.bounds import BOUNDED, RunBounds, bounds_of_matched
+from gainful.evaluation.unjudged.estimates import UnjudgedEstimate
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure
 from gainful.measures.policy import CHOICES, Policy
@@ -28,8 +31,13 @@ _KINDS = {
 
 
 def coverage_section(
-    evaluated: Evaluated, measure: Measure, ends: Ends, why: str
-) -> dict[str, object]:
+    evaluated: Evaluated,
+    measure: Measure,
+    ends: Ends,
+    why: str,
+    estimates: Mapping[str, UnjudgedEstimate],
+    level: float,
+) -> dict[str, Any]:
     """Return a row for each run, and notes.
 
     Args:
@@ -37,6 +45,8 @@ def coverage_section(
         measure: the measure whose bounds are shown.
         ends: the lowest and the highest mean of each run; empty if they are left out.
         why: the reason they are left out, or the grades they assume.
+        estimates: by run, the mean as if every document were judged; empty without estimates.
+        level: the level of their intervals.
     """
     columns = ["run", "judged queries", "answered", "not answered", "no relevant documents"]
     columns += ["no judgments", "tied documents", "tied queries"]
@@ -44,13 +54,20 @@ def coverage_section(
     at = "" if measure.cutoff is None or None in seen.values() else f"@{measure.cutoff}"
     columns += [f"documents{at}", f"unjudged{at}", f"share unjudged{at}"]
     bounded = [f"{measure} at least", f"{measure} at most"] if ends else []
+    bounded += ["estimate", *names_of_ends(level)] if estimates else []
     rows = []
     for name, scores in evaluated.items():
         counts = _counts(scores)
         documents = (seen[name] if at else None) or (counts["seen"], counts["unjudged"])
         share = (documents[1] or 0) / documents[0] if documents[0] else 0.0
         row = [name, *(counts[column] for column in _COUNTS), *documents, share]
-        rows.append([*row, *(ends.get(name, (None, None)) if ends else ())])
+        row += ends.get(name, (None, None)) if ends else ()
+        inside = estimates.get(name)
+        if inside is not None:
+            row += [inside.value, inside.low, inside.high]
+        elif estimates:
+            row += [None, None, None]
+        rows.append(row)
     looked = _looked_at(evaluated, measure) if at else []
     return {
         "columns": [*columns, *bounded],
@@ -58,6 +75,21 @@ def coverage_section(
         "notes": [*_notes(evaluated), *looked, why],
         "digits": digits_of(rows),
     }
+
+
+def estimates_of(
+    bounds: RunBounds | None, comparison: Comparison | None, measure: Measure
+) -> tuple[dict[str, UnjudgedEstimate], list[str]]:
+    """Return the estimate of each run as if every document were judged, and notes on them and on differences."""
+    estimates, notes = {}, dict[str, None]()
+    for name, own in {} if bounds is None else bounds.runs.items():
+        if own.estimating is None or measure not in own.measures:
+            continue
+        if (inside := own[measure].estimate) is not None:
+            estimates[name] = inside
+        notes |= dict.fromkeys([own.estimating.note, *own.doubts])
+    rows = () if comparison is None else comparison.unjudged
+    return estimates, [*notes, *map(str, rows)]
 
 
 def digits_of(rows: Sequence[Sequence[object]]) -> list[int]:

@@ -137,6 +137,7 @@ def movers(
     notes: dict[str, None] = {}
     parts: dict[tuple[str, str, str, str], tuple[str, ...]] = {}
     with request.reader_of(judgments, options) as reader:
+        reader.name_runs(fresh)
         if reader.is_on_spark(fresh.values()) or not reader.has_ids:
             notes["documents are not named: the input does not provide them by id"] = None
             groups: dict[tuple[str, str, str], list[str]] = {}

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats
@@ -12,6 +14,7 @@ from gainful.behaviour.click_log import ClickLog
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, at_cutoffs, measure_matched, sampled_like
+from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.judging.assessors.agreement import Agreement
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
@@ -24,10 +27,12 @@ from gainful.reporting.compressed_details import Packed, pack
 from gainful.reporting.coverage_section import (
     checks_section,
     coverage_section,
+    estimates_of,
     find_bounds,
     policy_section,
     unjudged_by_rank,
 )
+from gainful.reporting.evidence_passages import EvidencePassages
 from gainful.reporting.log_section import log_section
 from gainful.reporting.payload_sections import (
     finite,
@@ -80,6 +85,7 @@ class ReportInputs:
         progress: called with the completed share of the work.
         agreement: the agreement of several assessors, if any.
         log: the click log behind the judgments, if any.
+        bounds: the bounds of runs and differences that the unjudged documents allow, if known.
     """
 
     reader: Reader
@@ -93,6 +99,7 @@ class ReportInputs:
     progress: Progress | None
     agreement: Agreement | None = None
     log: ClickLog | None = None
+    bounds: RunBounds | None = None
 
     @property
     def names(self) -> list[str]:
@@ -172,9 +179,10 @@ def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str,
     table = _table(paired.queries, paired.values, paired.systems.index(comparison.baseline))
     means = {name: means_of(comparison, name) for name in paired.systems}
     verdicts, more = verdicts_section(comparison)
+    better = {name: comparison.paired.better_values(name) for name in comparison.measures}
     return {
-        **heading(title, created, comparison.measures, comparison.baseline),
-        "runs": runs_section(means, comparison, {}, comparison.measures),
+        **heading(title, created, better, comparison.baseline),
+        "runs": runs_section(means, comparison, {}, better),
         "means": means_notes(means, table.values, comparison.measures, Policy()),
         "verdicts": verdicts,
         "queries": table.entries,
@@ -222,11 +230,16 @@ def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> 
     inputs.tell(0.0, "coverage")
     policy, folded = inputs.reader.policy, inputs.reader.chunks is not None
     ends, why = find_bounds(inputs.scores, lambda: inputs.whole, primary, policy, folded=folded)
+    estimates, notes = estimates_of(inputs.bounds, comparison, primary)
+    level = 0.95 if comparison is None else comparison.settings.level
+    covered = coverage_section(inputs.evaluated, primary, ends, why, estimates, level)
+    covered["notes"] = [*covered["notes"], *notes]
     inputs.tell(0.2, "curve")
     curve, without = _curve(inputs)
+    better = {str(measure): measure.family.better for measure in inputs.measures}
     return {
-        **heading(title, created, names, inputs.baseline),
-        "runs": runs_section(means, comparison, inputs.evaluated, names),
+        **heading(title, created, better, inputs.baseline),
+        "runs": runs_section(means, comparison, inputs.evaluated, better),
         "means": means_notes(means, table.values, names, inputs.decided),
         "verdicts": verdicts,
         "queries": table.entries,
@@ -238,7 +251,7 @@ def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> 
         ),
         "log": log_section(inputs.log),
         "coverage": {
-            **coverage_section(inputs.evaluated, primary, ends, why),
+            **covered,
             "unjudged": unjudged_by_rank(inputs.evaluated, inputs.shown),
         },
         "policy": policy_section(inputs.decided, ids=inputs.reader.has_ids, dialect=inputs.dialect),
@@ -270,8 +283,11 @@ def _table_of(inputs: ReportInputs) -> _Table:
         queries, values, base = first.queries, first.values[:, None, :], None
     else:
         paired = inputs.comparison.paired
-        queries, values = paired.queries, paired.values
-        base = paired.systems.index(inputs.comparison.baseline)
+        queries, base = paired.queries, paired.systems.index(inputs.comparison.baseline)
+        # A measure of the run as a whole has no values of queries, and isn't compared.
+        of_queries = [place for place, one in enumerate(inputs.measures) if one.has_users]
+        values = np.full((*paired.values.shape[:2], len(inputs.measures)), np.nan)
+        values[:, :, of_queries] = paired.values
     judged: dict[str, int] = {}
     for result in inputs.evaluated.values():
         judged |= dict(zip(result.queries, result.judged.tolist(), strict=True))
@@ -377,8 +393,12 @@ def _made(
         inputs.shown,
         inputs.whole,
     )
+    passages = None
+    if inputs.reader.spans is not None:
+        passages = EvidencePassages(inputs.reader, inputs.runs, shown.runs, inputs.shown)
     for done, query in enumerate(lists.of([table.queries[at] for at in order])):
         place = order[done]
         inputs.tell(0.3 + 0.7 * done / len(order), "details")
         values = dict(zip(shown.runs, table.values[place, :, 0].tolist(), strict=True))
-        yield str(place_of[place]), detail_of(query, shown, values)
+        more = {} if passages is None else passages.of(table.queries[place])
+        yield str(place_of[place]), {**detail_of(query, shown, values), **more}

@@ -1,5 +1,6 @@
 """The sections of a report's data, as plain values: runs, verdicts, slices and scores."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ from gainful.analysis.comparison.differences import Difference
 from gainful.array_types import Floats
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores
+from gainful.measures.measure_family import HIGHER, LOWER, NEITHER
 from gainful.measures.policy import Policy
 from gainful.reporting.coverage_section import Evaluated, count_texts, digits_of
 from gainful.version import VERSION
@@ -18,7 +20,8 @@ MOST_VERDICTS = 1000
 MOST_SLICES = 500
 _NAMED = 5  # runs named in a note
 
-_TURNED = {"better": "worse", "worse": "better"}
+_SIGNS = {HIGHER: 1.0, LOWER: -1.0, NEITHER: math.nan}
+_TURNED = {"better": "worse", "worse": "better", "higher": "lower", "lower": "higher"}
 
 
 def finite(number: float | None) -> float | None:
@@ -27,16 +30,17 @@ def finite(number: float | None) -> float | None:
 
 
 def heading(
-    title: str, created: str, measures: Sequence[str], baseline: str | None
+    title: str, created: str, better: Mapping[str, str], baseline: str | None
 ) -> dict[str, object]:
-    """Return the title, the date, the baseline and the measures."""
+    """Return the title, the date, the baseline, and the measures with which of their values are better."""
     return {
         "format": FORMAT,
         "title": title,
         "version": VERSION,
         "created": created,
         "baseline": baseline,
-        "measures": list(measures),
+        "measures": list(better),
+        "better": list(better.values()),
         "primary": 0,
     }
 
@@ -45,14 +49,16 @@ def runs_section(
     means: Mapping[str, Sequence[float]],
     comparison: Comparison | None,
     evaluated: Evaluated,
-    measures: Sequence[str],
+    better: Mapping[str, str],
 ) -> list[dict[str, object]]:
     """Return each run with its means, their comparison with the baseline, and their signatures."""
+    measures = [*better]
     table = np.array([*means.values()], np.float64)
     best = np.zeros(table.shape, np.bool_)
     if len(means) > 1:
-        highest = np.max(np.where(np.isnan(table), -np.inf, table), axis=0)
-        best = table == highest
+        signs = [_SIGNS[values] for values in better.values()]
+        rising = np.where(np.isnan(table), -np.inf, table * signs)  # NaN where neither is better
+        best = rising == np.max(rising, axis=0)
     return [
         {
             "name": name,
@@ -71,6 +77,8 @@ def means_notes(
 ) -> list[str]:
     """Return which means are not over all queries, and which are undefined.
 
+    A measure without the value of any query, but with a mean, is one of the run as a whole.
+
     Args:
         means: the means of each run, by measure.
         values: [query, run, measure], NaN without a value.
@@ -85,7 +93,9 @@ def means_notes(
             counts = {
                 name: int(lacking[run, place])
                 for run, name in enumerate(means)
-                if undefined[name] is gone and lacking[run, place]
+                if undefined[name] is gone
+                and lacking[run, place]
+                and (gone or lacking[run, place] < len(values))
             }
             if counts:
                 notes.append(_lacking(measure, counts, len(values), policy, undefined=gone))

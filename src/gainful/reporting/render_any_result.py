@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, Union
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.measures.measure_family import ALWAYS, MEAN, NEVER, RUN, Family
+from gainful.measures.measure_family import ALWAYS, HIGHER, LOWER, MEAN, NEITHER, NEVER, RUN, Family
 from gainful.measures.policy import shared_policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.output.rendering.table_formats import (
@@ -30,6 +30,10 @@ if TYPE_CHECKING:  # a command without such results imports none of them
     from gainful.analysis.linting.findings import Findings
     from gainful.evaluation.scores import Scores
 
+_BETTER = {
+    LOWER: "lower values",
+    NEITHER: "neither higher nor lower values; it depends on the purpose",
+}
 _FOR_PEOPLE = ("table", "markdown", "latex", "html")
 
 
@@ -305,13 +309,14 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
     facts = [
         ("definition", _ended(family.definition)),
         ("range", _ended(family.range)),
+        *([] if family.better == HIGHER else [("better", _BETTER[family.better])]),
         *([("example", str(family.example))] if family.example is not None else []),
         *([("citation", family.citation)] if family.citation else []),
         *([("also read as", _spellings(family))] if family.spellings else []),
         *(
             (
                 parameter.name,
-                f"{parameter.values}. The default is {parameter.write(parameter.default)}.",
+                f"{parameter.values}. Default: {parameter.write(parameter.default)}.",
             )
             for parameter in family.parameters
         ),
@@ -345,7 +350,7 @@ def _over_queries(family: Family) -> list[tuple[str, str]]:
         return [
             (
                 "value",
-                "describes the run as a whole; individual users have no value, so there is no interval",
+                "describes the run as a whole; users don't have values of their own, and its mean has no interval",
             )
         ]
     return [("over queries", f"the {family.aggregate}")]

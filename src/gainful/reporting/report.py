@@ -13,9 +13,11 @@ from gainful.analysis.comparison.compare import (
     measuring_of,
     refuse_geometric,
     split_runs,
+    unjudged_documents,
 )
 from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.analysis.comparison.settings import DEFAULTS, ComparisonOptions, Settings
+from gainful.analysis.comparison.unjudged_documents import UnjudgedDocuments
 from gainful.behaviour.click_log import ClickLog, read_log
 from gainful.behaviour.judgments_from_clicks import ClickJudgments
 from gainful.errors import InputError, MissingDependencyError
@@ -28,6 +30,7 @@ from gainful.evaluation.query_samples import columns_of_sample, read_sample
 from gainful.evaluation.request import read_request
 from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores, means_table
+from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.judging.assessors.agreement import Agreement
 from gainful.matching.keyword_options import EvaluatingOptions, PageOptions, TableOptions, takes
 from gainful.measures.measure import refuse_without_baseline
@@ -48,7 +51,7 @@ from gainful.reporting.compressed_details import Packed
 from gainful.reporting.page.compose import page, prepare
 from gainful.reporting.payload import ReportInputs, of_comparison, of_evaluated
 from gainful.rows.duckdb_engine import Progress
-from gainful.rows.input_types import Judgments, TableLike
+from gainful.rows.input_types import Judgments, TableLike, UnjudgedOptions
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_engine import Spark
 
@@ -159,7 +162,9 @@ class Report(Result):
         return f"Report({runs}; {self.summary.partition(' (')[0]})"
 
 
-class ComparingPageOptions(ComparisonOptions, PageOptions, TableOptions, total=False):
+class ComparingPageOptions(
+    ComparisonOptions, PageOptions, TableOptions, UnjudgedOptions, total=False
+):
     """The options of a comparison, without `queries`: in `report`, that argument holds the texts."""
 
 
@@ -201,7 +206,8 @@ def report(
         title: the title of the page; if None, the names of the runs, or their number.
         created: the date on it, such as "2026-11-15"; today if None.
         depth: the last rank that lists show; the cutoff of the first measure, or 20, if None.
-        **options: see `ComparisonOptions` and `MeasuringOptions`.
+        **options: see `ComparisonOptions` and `MeasuringOptions`; for estimates as if all documents were
+            judged, `UnjudgedOptions`.
 
     >>> judgments = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
     >>> old = {"q1": {"b": 2, "a": 1}, "q2": {"c": 1}}
@@ -240,8 +246,10 @@ def report(
     base = next(iter(runs)) if baseline is None else baseline
     if len(runs) == 1 or base in saved:
         refuse_without_baseline(asked)
+    unjudged = unjudged_documents(judgments, fresh, request, {**options, **taken}, settings, sample)
     evaluating = progress and RunProgress(fresh, _within(progress, 0.0, _EVALUATED))
     with request.reader_of(judgments, {**taken, "progress": evaluating}) as reader:
+        reader.name_runs(fresh)
         if reader.is_on_spark(fresh.values()):
             _refuse_spark()
         scores = measure_runs(
@@ -265,6 +273,7 @@ def report(
                 by=by,
                 sample=sample,
                 besides=columns_of_sample(options),
+                unjudged=unjudged,
             )
             if len(runs) > 1
             else None
@@ -276,6 +285,7 @@ def report(
             evaluated=evaluated,
             measures=asked,
             comparison=comparison,
+            bounds=_bounds_of(comparison, unjudged, scores),
             queries=queries,
             docs=docs,
             depth=depth,
@@ -288,6 +298,17 @@ def report(
     if progress is not None:
         progress(1.0, "page")
     return Report(comparison, scores, data, _packed=packed)
+
+
+def _bounds_of(
+    comparison: Comparison | None, unjudged: UnjudgedDocuments | None, scores: Mapping[str, Scores]
+) -> RunBounds | None:
+    """Return the bounds behind a comparison, or those of a single run with an estimate."""
+    if comparison is not None:
+        return comparison.bounds
+    if unjudged is None or unjudged.estimating is None:
+        return None
+    return unjudged.bounds((), next(iter(scores.values())).measures, {}, scores)
 
 
 def _log_of(judgments: Judgments, log: TableLike | ClickLog | None) -> ClickLog | None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from gainful.arguments import is_truth
 from gainful.errors import InputError
-from gainful.message_texts import shortened, shown
+from gainful.message_texts import shown
+from gainful.rows.grade_words import WORD, advice_on_words
 from gainful.rows.values_as_numbers import INEXACT, is_array, is_held, number_of, written_integer
 
 UNGRADED = "?"
@@ -53,16 +54,10 @@ def _odd_character(text: str) -> str:
     return f"It contains the character U+{ord(odd):04X} ({name}): write {plain}."
 
 
-def _map_words(word: str) -> str:
-    """Return advice on mapping words to grades; empty for unusual numbers such as 1e999 or 0x1p3."""
-    if word[:1] in _BEGIN_NUMBERS or word.casefold() in _NO_NUMBERS:
-        return ""
-    quoted = '"' + shortened(word).replace('"', "'") + '"'
-    return (
-        f'Map each word to a number first: frame.replace({{"grade": {{{quoted}: "1"}}}}), where "grade" is '
-        'the column. For a file, frame = pandas.read_csv("FILE", dtype=str), and to_csv("NEW.csv", index=False) '
-        "writes the result."
-    )
+def _is_word(text: str) -> bool:
+    """Return whether a text is a word, rather than an unusual number such as 1e999 or 0x1p3."""
+    unusual = text[:1] in _BEGIN_NUMBERS or text.casefold() in _NO_NUMBERS
+    return not unusual and any(map(str.isalpha, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +122,21 @@ class Kind:
                 return f'Write the {number} as a number: {text} without quotes in JSON, float(row["{number}"]) in Python.'
             if value not in ("", UNGRADED):
                 odd = "" if value.isascii() else _odd_character(value)
-                return odd or (_map_words(text) if graded and any(map(str.isalpha, text)) else "")
+                return odd or (advice_on_words([text]) if graded and _is_word(text) else "")
         elif value is not None and not math.isnan(number_of(value) or 0.0):
             return ""
         return _GIVE if graded else ""
+
+    def code(self, value: object) -> str:
+        """Return the code of the error for a value that isn't a number.
+
+        >>> JUDGMENTS.code("Exact"), JUDGMENTS.code("1,5")
+        ('rows.grade-word', 'rows.not-finite')
+        """
+        text = value.strip() if isinstance(value, str) else ""
+        is_word = self.number == JUDGMENTS.number and _is_word(text)
+        known = text.casefold() in (*_TRUTH, *_NOTHING)
+        return WORD if is_word and not known else "rows.not-finite"
 
     @property
     def places(self) -> tuple[int, int, int]:
@@ -196,7 +202,7 @@ def number_in(value: Any, kind: Kind, where: str, *, finite: bool = False) -> fl
             f"a {'finite number as ' * finite}{kind.number}",
             shown(value),
             kind.advice(value),
-            code="rows.not-finite" if finite else "",
+            code=kind.code(value) if finite or kind.code(value) == WORD else "",
             subject=value,
         )
     if not is_held(value) and (math.isfinite(number) or isinstance(value, int)):

@@ -248,7 +248,7 @@ def warn_of_ranks_in_table(source: "Source", session: "Session", head: FirstRows
 
     if source.kind.ascending:
         return
-    name = source.number_column
+    name = source.layout.number_column(source.kind)
     first = first_rank_of_table(head, partial(_all_numbers, source, session))
     if first is None and plain_name(name) in ALIASES["rank"] and _may_be_ranks(head):
         warn(

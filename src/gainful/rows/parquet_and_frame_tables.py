@@ -23,7 +23,8 @@ from gainful.rows.duckdb_engine import (
     reading_table,
 )
 from gainful.rows.files import refuse_versioned_tables
-from gainful.rows.grades_scores_or_ranks import Kind, number_in
+from gainful.rows.grade_words import WORD, advice_on_words
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind, number_in
 from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_column, type_of_ids
 from gainful.rows.records_of_lists import has_name_of_list, holds_documents
 from gainful.rows.run_and_judgment_columns import (
@@ -58,6 +59,7 @@ WHOLE = frozenset(
     f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "", "BIG", "HUGE")
 ) - {"INT", "UINT"} | {"INTEGER", "UINTEGER"}
 """The engine's integer types."""
+_QUOTED = re.compile(r"'((?:[^']|'')*)'")  # a value of an ENUM
 _IDS = WHOLE | {"VARCHAR", "UUID"}
 FRACTIONS = frozenset(["FLOAT", "DOUBLE"])
 """The engine's types for a column of integers with missing values."""
@@ -107,6 +109,15 @@ class TypedTable:
     def id_type(self, place: int) -> IdType:
         """Return the original type of a column of ids."""
         return id_type_in(self.readable, place, self.described[place][1])
+
+    def records(self, session: Session, most: int | None = None) -> "Records":
+        """Return the rows as dicts, or the first ones; cells of frames stay as they are."""
+        if rows := rows_in(self.given, most):
+            return rows
+        limit = "" if most is None else f" LIMIT {most}"
+        with reading_table(self.name):
+            cells = session.rows(f"SELECT * {self.relation}{limit}")
+        return [dict(zip(self.names, row, strict=True)) for row in cells]
 
     def refuse_mixed(self, read: Collection[str]) -> None:
         """Reject parts that differ in the type of a needed column; the engine would cast all to one type."""
@@ -227,8 +238,13 @@ def typed(table: TypedTable, kind: Kind, columns: Given, session: Session) -> So
         for place in places[:2]
     ]
     if kind.implied is None:
-        refuse_type(name, described[places[2]], f"numbers as {kind.number}", _NUMBERS)
         number, full_type = name_quoted(names[places[2]]), described[places[2]][1]
+        if kind is JUDGMENTS and full_type.startswith("ENUM"):
+            words = [word.replace("''", "'") for word in _QUOTED.findall(full_type)]
+            where, found = f"{name}, column {names[places[2]]!r}", shown(", ".join(words))
+            advice = advice_on_words(words)
+            raise InputError(where, "numbers as grade", found, advice, code=WORD)
+        refuse_type(name, described[places[2]], f"numbers as {kind.number}", _NUMBERS)
     else:
         number, full_type = repr(kind.implied), "DOUBLE"
     value = f"CAST({number} AS DOUBLE)"
@@ -401,16 +417,10 @@ def _records_with_lists(
     nested = any(type_.endswith("]") or type_.startswith(_NESTED) for _, type_ in table.described)
     if not nested and not has_name_of_list(table.names):
         return None  # the usual case
-    first = _rows(table, session, "LIMIT 1")
+    first = table.records(session, 1)
     if not any(holds_documents(row, kind, columns, table.name) for row in first):
         return None
-    return _rows(table, session)
-
-
-def _rows(table: TypedTable, session: Session, limit: str = "") -> Records:
-    with reading_table(table.name):
-        rows = session.rows(f"SELECT * {table.relation} {limit}")
-    return [dict(zip(table.names, row, strict=True)) for row in rows]
+    return table.records(session)
 
 
 def is_a(value: object, of: str) -> bool:

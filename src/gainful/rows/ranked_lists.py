@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -161,6 +162,7 @@ def is_grade(value: object) -> bool:
     return isinstance(value, bool | np.bool_) or is_number(value)
 
 
+@dataclass(slots=True)
 class ListReader:
     """Reads the list of each query, and warns once per kind of problem.
 
@@ -173,29 +175,36 @@ class ListReader:
         kind: judgments or run.
         columns: the caller's column options.
         name: the name of the input in messages.
-        asked: the field names in the caller's column options, by role.
     """
 
-    def __init__(self, kind: Kind, columns: Columns, name: str) -> None:
-        self.kind, self.columns, self.name = kind, columns, name
-        self.asked = asked_columns(kind, columns)
-        self._is_run = kind.name == RUN.name
-        # One example for each type of id.
-        self._queries: dict[type, object] = {}
-        self._docs: dict[type, object] = {}
-        self._repeated: list[tuple[str, str]] = []
-        self._rising: list[bool] = []
-        self._in_order = False  # whether any list of the run consists of hits
-        self._served = False  # whether the current list comes from a search service
-        # Queries whose scores contradict the order of their list: the query, the field, an example.
-        self._contradicting: list[tuple[str, _Item, str]] = []
-        self._taken_from = ""
-        self._has_records = False  # whether any record holds a list
-        self._has_queries = False  # whether records name their queries
-        # For judgments: the first query and document with a grade (True) and without (False). `_whole`
-        # considers only lists whose documents all have a grade, or all lack one.
-        self._graded: dict[bool, tuple[str, str]] = {}
-        self._whole: dict[bool, tuple[str, str]] = {}
+    kind: Kind
+    columns: Columns
+    name: str
+    # One example for each type of id.
+    _queries: dict[type, object] = field(default_factory=dict)
+    _docs: dict[type, object] = field(default_factory=dict)
+    _repeated: list[tuple[str, str]] = field(default_factory=list)
+    _rising: list[bool] = field(default_factory=list)
+    _in_order: bool = False  # whether any list of the run consists of hits
+    _served: bool = False  # whether the current list comes from a search service
+    # Queries whose scores contradict the order of their list: the query, the field, an example.
+    _contradicting: list[tuple[str, _Item, str]] = field(default_factory=list)
+    _taken_from: str = ""
+    _has_records: bool = False  # whether any record holds a list
+    _has_queries: bool = False  # whether records name their queries
+    # For judgments: the first query and document with a grade (True) and without (False). `_whole`
+    # considers only lists whose documents all have a grade, or all lack one.
+    _graded: dict[bool, tuple[str, str]] = field(default_factory=dict)
+    _whole: dict[bool, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> Mapping[str, str]:
+        """The field names in the caller's column options, by role."""
+        return asked_columns(self.kind, self.columns)
+
+    @property
+    def _is_run(self) -> bool:
+        return self.kind.name == RUN.name
 
     def has_list(self, record: Record) -> bool:
         """Return whether the document field named by the caller holds a list."""

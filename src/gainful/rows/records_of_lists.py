@@ -23,6 +23,7 @@ from gainful.rows.search_responses import (
     FOUND,
     JUDGED,
     NAMES,
+    PASSAGES,
     RELEVANT,
     RETRIEVED,
     doc_field,
@@ -36,9 +37,13 @@ from gainful.rows.search_responses import (
     is_scalar,
     items_of,
 )
+from gainful.rows.traces import is_of_another_tool
 
 IDS_OF_HITS = ("_id", "objectID", "id", "id_", "node_id", "ref_doc_id")
 """Id fields of hits, in addition to the usual names of documents."""
+_HINT_OF_PASSAGES = (
+    "If it contains passages of documents, pass the texts: documents=… (--documents FILE). "
+)
 _TELLING = frozenset([*NAMES, "error"])
 _MOST_FIELDS = 200  # of a response
 # Under these names, records may hold texts that are not numbers, such as tags.
@@ -276,6 +281,8 @@ def holds_documents(record: Record, kind: Kind, columns: Mapping[str, str], name
     True
     """
     asked = asked_columns(kind, columns).get("doc")
+    if asked is None and is_of_another_tool(record):
+        return True
     record = with_path(record, asked)
     listed = any(items_of(value) is not None for value in record.values())
     if listed and asked is None and doc_field(record) is None and is_answer(record):
@@ -325,7 +332,7 @@ def odd_list(
         "a column for doc, or a list of documents",
         f"only {', '.join(map(repr, record))}",
         f"Name the field of the list: columns {kind.name}.doc={path_to_ids(name, items)}. "
-        f"Usual names are {', '.join(names)}.",
+        f"{_HINT_OF_PASSAGES if plain_name(name) in PASSAGES else ''}Usual names are {', '.join(names)}.",
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from gainful.errors import InputError, warn
 from gainful.message_texts import did_you_mean, shortened, shown
 from gainful.rows.files import BYTE_ORDER_MARK, opened, path_of
+from gainful.rows.grade_words import GradeWords, read_grade_words
 from gainful.rows.grades_scores_or_ranks import (
     DISTANCES,
     FOUND_RANKS,
@@ -35,8 +36,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "item", "product", "url", "itemid", "movieid",
     ),
     "grade": (
-        "grade", "relevance", "rel", "label", "target", "relevancy", "judgment", "judgement",
-        "relevant", "score", "rating", "stars",
+        "grade", "relevance", "rel", "label", "esci_label", "target", "relevancy", "judgment",
+        "judgement", "relevant", "score", "rating", "stars",
     ),
     "score": ("score", "prediction", "pred", "sim", "similarity", "rating"),
     "rank": ("rank", "position", "pos"),
@@ -83,8 +84,8 @@ _NO_GRADES = frozenset(
 class Columns(dict[str, str]):
     """Column names by role, which remember whether an input had such a column.
 
-    They also carry the query ids of a list of lists, and the rule that merges the grades of several
-    assessors.
+    They also carry the query ids of a list of lists, the rule that merges the grades of several
+    assessors, and the grades of words.
 
     >>> columns = Columns({"query": "user"})
     >>> find_columns(["user", "doc", "score"], RUN, columns, "run.csv")
@@ -97,11 +98,13 @@ class Columns(dict[str, str]):
         names: Mapping[str, str] | None = None,
         queries: Sequence[object] | None = None,
         assessors: object = None,
+        grade_words: GradeWords | None = None,
     ) -> None:
         super().__init__(names or {})
         self._used: set[str] = set()
         self._queries = queries
         self._assessors = assessors
+        self._grade_words = grade_words
 
     def use_queries(self) -> Sequence[object] | None:
         """Return the query ids for a list of lists; None if not given."""
@@ -112,6 +115,11 @@ class Columns(dict[str, str]):
         """Return the rule that merges the grades of several assessors; None if unset."""
         self._used.add("assessors")
         return self._assessors
+
+    def use_grade_words(self) -> GradeWords | None:
+        """Return the grades of words; None if not given."""
+        self._used.add("grade_words")
+        return self._grade_words
 
     def use(self, role: str, kind: Kind) -> None:
         """Record that an input of a kind had the column for a role."""
@@ -136,6 +144,7 @@ class Columns(dict[str, str]):
         for name, value, expected in (
             ("queries", self._queries, lists),
             ("assessors", self._assessors, "judgments, whose grades become one"),
+            ("grade_words", self._grade_words, "judgments, whose grades may be words"),
         ):
             if value is not None and name not in self._used:
                 raise InputError(name, expected, "none", "Leave it out.")
@@ -154,6 +163,7 @@ def read_columns(
     columns: object,
     queries: object = None,
     assessors: object = None,
+    grade_words: object = None,
 ) -> Columns:
     """Check the caller's column names; names that were checked before are returned unchanged.
 
@@ -161,6 +171,7 @@ def read_columns(
         columns: column names by role.
         queries: the query ids for a list of lists, or the path of a file with one id per line.
         assessors: the rule that merges the grades of several assessors.
+        grade_words: the grades of words, as a dict, a text or the name of a preset.
 
     >>> read_columns({"query": "user", "run.doc": "item"})
     {'query': 'user', 'run.doc': 'item'}
@@ -168,8 +179,9 @@ def read_columns(
     if isinstance(columns, Columns):
         return columns
     ids = _read_queries(queries)
+    words = None if grade_words is None else read_grade_words(grade_words)
     if columns is None:
-        return Columns(queries=ids, assessors=assessors)
+        return Columns(queries=ids, assessors=assessors, grade_words=words)
     if not isinstance(columns, Mapping):
         raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
     for key, name in columns.items():
@@ -187,7 +199,17 @@ def read_columns(
             "Leave one of them out.",
         )
     names = {key: "" if name is None else str(name) for key, name in columns.items()}
-    return Columns(names, ids, assessors)
+    return Columns(names, ids, assessors, words)
+
+
+def columns_in(options: Mapping[str, object]) -> Columns:
+    """Read the column names in `ReadingOptions`, with the options about judgments that they carry.
+
+    >>> columns_in({"grade_words": "Good=1,Bad=0"}).use_grade_words().grade("good")
+    1.0
+    """
+    about = (options.get(name) for name in ("columns", "queries", "assessors", "grade_words"))
+    return read_columns(*about)
 
 
 def _read_queries(queries: object) -> list[object] | None:

@@ -29,6 +29,11 @@ RELEVANT = (
     "relevant", "relevant_ids", "relevant_docs", "relevant_doc_ids", "relevant_documents",
     "gold", "gold_ids", "gold_docs", "gold_doc_ids", "positives", "positive_ids", "expected_ids", "sources",
 )  # fmt: skip
+PASSAGES = (
+    "evidence", "evidences", "references", "spans", "highlights", "quotes", "passages", "reference_contexts",
+    "ground_truth_contexts",
+)  # fmt: skip
+"""Fields of golden sets that contain passages, as texts or as parts of documents."""
 BESIDE = (*FOUND, *RELEVANT)
 JUDGED = (*RELEVANT, *(name for name in FOUND if name not in RETRIEVED), *RETRIEVED)
 """All names, in the order in which judgments search for them."""

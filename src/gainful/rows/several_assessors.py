@@ -23,7 +23,8 @@ from gainful.rows.identifiers import UNTYPED, IdType, in_order
 from gainful.rows.ranked_lists import Lists
 from gainful.rows.run_and_judgment_columns import Columns, asked_columns
 from gainful.rows.side_table_columns import ASSESSED
-from gainful.rows.side_table_reader import InputTable, read_table
+from gainful.rows.side_table_reader import InputTable
+from gainful.rows.worded_judgments import read_graded
 
 Item = tuple[str, str]
 _EXAMPLES = 5
@@ -143,7 +144,7 @@ class AssessedRows(NamedTuple):
 def read_assessed_rows(given: object, columns: Columns, session: Session) -> AssessedRows:
     """Read a table with the columns query, doc, assessor and grade."""
     asked = asked_columns(JUDGMENTS, columns, also="assessor")
-    table = read_table(given, ASSESSED, JUDGMENTS.name, columns=asked, session=session)
+    table = read_graded(given, ASSESSED, JUDGMENTS.name, columns, asked=asked, session=session)
     if table.has_columns:
         for role in asked:
             columns.use(role, JUDGMENTS)

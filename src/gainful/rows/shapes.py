@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.message_texts import shortened, shown
+from gainful.rows.golden_sets import documents_of_golden, fields_of_golden, golden_records
 from gainful.rows.grades_scores_or_ranks import HISTORY, JUDGMENTS, RANKS, RUN, Kind
 from gainful.rows.identifiers import is_id, is_odd_id
 from gainful.rows.ranked_lists import (
@@ -25,6 +26,7 @@ from gainful.rows.records_of_lists import is_of_a_query, lacks_list, odd_list, w
 from gainful.rows.run_and_judgment_columns import (
     ALIASES,
     Columns,
+    asked_columns,
     assessor_in,
     find_columns,
     plain_name,
@@ -41,6 +43,7 @@ from gainful.rows.search_responses import (
     responses_in,
 )
 from gainful.rows.text_formats import Fault, Layout, rows_of_lines
+from gainful.rows.traces import retrieved_in, spans_in
 from gainful.rows.values_as_numbers import is_array, plain_number
 
 _ROW = 3  # query, doc and number
@@ -123,7 +126,7 @@ def read_shape(value: object, kind: Kind, columns: Columns, name: str) -> Conten
     {'q': {'a': 1.0}}
     """
     reader = ListReader(kind, columns, name)
-    value = _with_paths(value, reader.asked.get("doc"))
+    value = _with_paths(value, asked_columns(kind, columns).get("doc"))
     contents = (shape.read(value, reader) for shape in SHAPES)
     return next((content for content in contents if content is not None), None)
 
@@ -213,7 +216,11 @@ def _rows_of_columns(value: Any, reader: ListReader) -> Records | None:
 def _column(value: Any) -> list[Any]:
     """Return the values of a column, a list or a dict numbered from 0 (as `to_dict` writes); else nothing."""
     if isinstance(value, Mapping):
-        return [*value.values()] if [*map(str, value)] == [*map(str, range(len(value)))] else []
+        numbered = all(
+            not isinstance(key, bool | float) and key in (place, str(place))
+            for place, key in enumerate(value)
+        )
+        return [*value.values()] if numbered else []
     if hasattr(value, "to_list"):  # of pandas and polars
         return [*value.to_list()]
     return [*(items_of(value) or ())]
@@ -239,6 +246,45 @@ def _held_by_object(value: Any, reader: ListReader) -> Content | None:
     if rows is None and hasattr(value, attribute):
         rows = getattr(value, "to_dict", None)
     return None if rows is None else _read_inside(rows(), reader)
+
+
+def _golden_set(value: Any, reader: ListReader) -> Lists | None:
+    """Read records of another tool, unless the caller named the list of documents."""
+    if "doc" in reader.asked:
+        return None
+    records, query = golden_records(value), reader.asked.get("query")
+    if records is None:
+        return None
+    if query is not None:
+        reader.columns.use("query", reader.kind)
+    lists = reader.lists(documents_of_golden(records, reader.kind, reader.name, query))
+    return lists._replace(taken_from=fields_of_golden(records[0], reader.kind))
+
+
+def _golden_set_of_llama_index(value: Any, reader: ListReader) -> Lists | None:
+    """Read the relevant documents of a dataset with queries, corpus and relevant_docs."""
+    if not isinstance(value, Mapping) or not {"queries", "relevant_docs"} <= value.keys():
+        return None
+    if reader.kind.name != JUDGMENTS.name:
+        expected, found = "retrieved documents", "a dataset with relevant_docs only"
+        raise InputError(
+            reader.name, expected, found, "Pass it as judgments.", code="input.swapped"
+        )
+    relevant = value["relevant_docs"]
+    return reader.lists(relevant.items()) if isinstance(relevant, Mapping) else None
+
+
+def _trace(value: Any, reader: ListReader) -> Lists | None:
+    """Read what the retriever spans of a trace found."""
+    spans = spans_in(value)
+    if spans is None or "doc" in reader.asked:
+        return None
+    if reader.kind.name == JUDGMENTS.name:
+        found = "the spans of a trace, which hold retrieved documents"
+        raise InputError(
+            reader.name, "judgments", found, "Pass them as a run.", code="input.swapped"
+        )
+    return reader.lists(retrieved_in(spans, reader.name).items())
 
 
 def _is_record(value: Any, reader: ListReader) -> bool:
@@ -408,6 +454,21 @@ SHAPES: tuple[Shape, ...] = (
         "judgments that gainful wrote as JSON",
         '{"rule": "mean", "documents": {"q1": {"d1": 1}}, "provenance": {}}',
         _own_judgments,
+    ),
+    Shape(
+        "spans of a trace, by OpenInference or OpenTelemetry",
+        '[{"span_id": "1", "attributes": {"input.value": "q1", "retrieval.documents.0.document.id": "d1"}}]',
+        _trace,
+    ),
+    Shape(
+        "a golden set, or supporting facts, of another tool",
+        '[{"user_input": "q1", "reference_contexts": ["…"], "retrieved_contexts": ["…"]}]',
+        _golden_set,
+    ),
+    Shape(
+        "a dataset of LlamaIndex",
+        '{"queries": {"q1": "…"}, "corpus": {"d1": "…"}, "relevant_docs": {"q1": ["d1"]}}',
+        _golden_set_of_llama_index,
     ),
     Shape(
         "a dict of columns",

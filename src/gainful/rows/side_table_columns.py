@@ -1,11 +1,13 @@
 """`Role` and `Roles`: the columns of each kind of table next to runs and judgments, as data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gainful.errors import InputError
+from gainful.rows.golden_sets import abstention_rows, nugget_rows, subtopic_rows
 from gainful.rows.grades_scores_or_ranks import RUN
+from gainful.rows.input_types import Record
 from gainful.rows.run_and_judgment_columns import (
     ALIASES,
     find_column,
@@ -66,6 +68,7 @@ class Roles:
         white_space: whether such fields are separated by white space, as in TREC files.
         prose: whether it contains texts by people: in TSV, a quote within a text is part of it.
         repeats: whether rows may repeat keys: never, only with the same values, or freely.
+        unpack: returns the rows in a record of another tool; None for any other record.
         named: the prefix of role names in the caller's `columns`; None if they can't be named.
     """
 
@@ -82,6 +85,7 @@ class Roles:
     white_space: bool = False
     prose: bool = False
     repeats: Literal["no", "same", "yes"] = "no"
+    unpack: Callable[[Record], Iterator[Record] | None] | None = None
     named: str | None = None
 
     @property
@@ -320,6 +324,18 @@ ASSESSED = Roles(
     besides=(Role("role", ("role",), "text"),),
     named="",
 )
+JUDGED = Roles(
+    contents="judgments of grades",
+    shape="{query: {doc: grade}}",
+    keys=(_QUERY, _DOC),
+    values=(_TRUE_GRADE,),
+    besides=(Role("assessor", ALIASES["assessor"], "text"),),
+    unnamed={4: ("query", "iteration", "doc", "grade")},
+    white_space=True,
+    repeats="yes",
+    named="",
+)
+"""Judgments whose grades may be words; the policy decides about repeated documents."""
 SUBTOPICS = Roles(
     contents="judgments with subtopics",
     shape="{query: {subtopic: {doc: grade}}}",
@@ -328,6 +344,7 @@ SUBTOPICS = Roles(
     unnamed={4: ("query", "subtopic", "doc", "grade")},
     white_space=True,
     repeats="yes",
+    unpack=subtopic_rows,
     named="",
 )
 WEIGHTS = Roles(
@@ -335,6 +352,45 @@ WEIGHTS = Roles(
     shape="{query: {subtopic: probability}}",
     keys=SUBTOPICS.keys[:2],
     values=(Role("weight", ("weight", "probability"), "number"),),
+)
+NUGGETS = Roles(
+    contents="nuggets and the documents that support them",
+    shape="{query: {nugget: {doc: support}}}",
+    keys=(_QUERY, Role("nugget", ("nugget_id", "nugget", "nugget_text")), _DOC),
+    values=(
+        Role("importance", ("importance",), "text"),
+        Role("support", ("support", "assignment"), "text"),
+    ),
+    optional=True,
+    bare="support",
+    unpack=nugget_rows,
+)
+ABSTENTIONS = Roles(
+    contents="probabilities that a model abstains",
+    shape="{query: {doc: probability}}",
+    keys=(_QUERY, _DOC),
+    values=(
+        Role(
+            "probability",
+            (
+                "abstention_probability",
+                "no_res_prob",
+                "p_abstain",
+                "abstention",
+                "probability",
+                "prob",
+            ),
+            "number",
+        ),
+    ),
+    repeats="same",
+    unpack=abstention_rows,
+)
+CONFIDENCE = Roles(
+    contents="the confidence in each query",
+    shape="{query: confidence}",
+    keys=(_QUERY,),
+    values=(Role("confidence", ("confidence", "certainty", "score"), "number"),),
 )
 ITEMS = Roles(
     contents="a table of items",

@@ -17,6 +17,7 @@ from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
 from gainful.rows.files import is_parquet, parts_of, path_of, plain_file
+from gainful.rows.grade_words import WORD, advice_on_words
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_ids
 from gainful.rows.parquet_and_frame_tables import (
@@ -212,6 +213,10 @@ def _from_path(name: str, reading: Reading, session: Session) -> InputTable:
 
 def _typed(table: TypedTable, reading: Reading, session: Session) -> InputTable:
     roles, name, wanted, names = reading.roles, reading.name, reading.wanted, table.names
+    if roles.unpack is not None and not reading.asked:
+        first = table.records(session, 1)
+        if first and roles.unpack(first[0]) is not None:
+            return _gathered(listed_records(table.records(session), reading), reading)
     header = find_header(table.written, roles, reading.asked, name)
     types = [_plain_type(type_) for _, type_ in table.described]
     ids = {role.name: header.places[role.name] for role in roles.all if role.holds == "id"}
@@ -354,7 +359,13 @@ class _Cells:
         if plain and all(-LARGEST_EXACT < number < LARGEST_EXACT for number in column):
             return tuple(map(float, column))  # much faster than checking each cell
         check = {"number": self._number, "text": self._text, "label": self._label}[role.holds]
-        return tuple([check(cell, role, row) for row, cell in enumerate(column)])
+        try:
+            return tuple([check(cell, role, row) for row, cell in enumerate(column)])
+        except InputError as problem:
+            if problem.code != WORD:
+                raise
+            words = (cell for cell in column if JUDGMENTS.code(cell) == WORD)
+            raise problem.with_remedy(advice_on_words(words)) from None
 
     def _ids(self, column: Sequence[Any], role: Role) -> tuple[str, ...]:
         if not {*map(type, column)} <= {str} or ("" in column and self._raw.form != "dicts"):
@@ -492,7 +503,9 @@ def _no_number(where: str, name: str, cell: object, remedy: str = "") -> InputEr
     advice = JUDGMENTS.advice(cell) if name == JUDGMENTS.number else ""
     found = "nothing" if cell is None else shown(cell)
     expected = f"a finite number as {name}"
-    return InputError(where, expected, found, remedy or advice, code="rows.not-finite")
+    worded = name == JUDGMENTS.number and not remedy
+    code = JUDGMENTS.code(cell) if worded else "rows.not-finite"
+    return InputError(where, expected, found, remedy or advice, code=code)
 
 
 def read_chunk_map(path: str | os.PathLike[str]) -> dict[str, str]:

@@ -126,7 +126,7 @@ def _record_table(
     kept: list[tuple[Place, Mapping[Any, Any]]] = []
     start, names, key = reading.name, dict[Any, None](), None
     combinations: set[tuple[Any, ...]] = set()
-    for place, record in records:
+    for place, record in _unpacked(records, reading):
         if type(record) is not dict and not isinstance(record, Mapping):
             raise InputError(reading.where(place), expected, shown(record))
         if (combination := tuple(record)) not in combinations:
@@ -143,6 +143,19 @@ def _record_table(
         return RawTable(form, Header((), {}), ())
     header = find_header(tuple(names), reading.roles, reading.asked, start)
     return RawTable(form, header, ((place, [*map(record.get, names)]) for place, record in kept))
+
+
+def _unpacked(
+    records: Iterable[tuple[Place, Any]], reading: Reading
+) -> Iterable[tuple[Place, Any]]:
+    """Yield records, and the rows in those of another tool."""
+    unpack = None if reading.asked else reading.roles.unpack
+    if unpack is None:
+        yield from records
+        return
+    for place, record in records:
+        rows = unpack(record) if isinstance(record, Mapping) else None
+        yield from ((place, row) for row in ([record] if rows is None else rows))
 
 
 def _is_unwanted(key: object, reading: Reading) -> bool:
@@ -331,6 +344,8 @@ def _json(head: Head, file: LocalFile, reading: Reading) -> RawTable | None:
 
 def _is_record(value: Mapping[str, object], reading: Reading) -> bool:
     """Return whether an object is one of many records, rather than a dict of all records by id."""
+    if reading.roles.unpack is not None and reading.roles.unpack(value) is not None:
+        return True
     names = [*value]
     is_header = bool(names) and looks_like_header(names, reading.roles, reading.asked)
     if not is_header and reading.wanted is not None:

@@ -374,7 +374,7 @@ def refuse_values(frame: "DataFrame", kind: Kind) -> None:
         raise InputError(where, f"a {kind.number} that a float64 holds exactly", given, INEXACT)
     found = "nothing" if given is None else {"NaN": "nan"}.get(given, given)
     expected, found = f"a finite number as {kind.number}", found.replace("Infinity", "inf")
-    raise InputError(where, expected, found, kind.advice(given), code="rows.not-finite")
+    raise InputError(where, expected, found, kind.advice(given), code=kind.code(given))
 
 
 def refuse_ranks(frame: "DataFrame", kind: Kind) -> None:

@@ -1,5 +1,6 @@
 """`Source`: a table of judgments or of a run that the engine reads, with its checks and error messages."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -37,7 +38,6 @@ from gainful.rows.text_formats import (
 from gainful.rows.values_as_numbers import BEYOND_SINGLE, INEXACT, beyond_single
 
 _NONE = Layout("")
-_NUMBER = 2  # the position of the number among the columns read from a typed table
 _BATCH = 1 << 17  # rows passed to the engine at a time
 # The engine reads JSON in parts of twice the largest size, each on one core; larger objects are read row by row.
 _LARGEST_OBJECT = f"maximum_object_size={1 << 22}"
@@ -112,13 +112,6 @@ class Source:
     types: tuple[IdType, ...] = (UNTYPED, UNTYPED)
     plain: PlainRows | None = None
 
-    @property
-    def number_column(self) -> str:
-        """The name of the column of numbers; empty without one."""
-        names, at = self.layout.names, self.layout.places[2]
-        at = _NUMBER if self.layout.format == "typed" else at
-        return names[at] if 0 <= at < len(names) and self.kind.implied is None else ""
-
 
 def source_of_arrays(
     kind: Kind, name: str, arrays: Mapping[str, AnyArray], session: Session, layout: Layout = _NONE
@@ -135,6 +128,13 @@ def source_of_arrays(
 def is_lasting(table: Any) -> bool:
     """Return whether an object can be read more than once, judged by whether it has a length."""
     return any(hasattr(table, name) for name in ("__len__", "num_rows", "collect"))
+
+
+def can_be_read_twice(given: object) -> bool:
+    """Return whether judgments or a run can be read again, unlike a stream or standard input."""
+    if isinstance(given, str | os.PathLike):
+        return os.fspath(given) != "-"
+    return is_lasting(given)
 
 
 def ready(source: Source, session: Session) -> Source:
@@ -353,20 +353,22 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
                 raise entry.error(source.file) from None
     found = said(problem)
     number = source.kind.number
-    expected, remedy = (
+    expected, remedy, code = (
         f"{source.kind.contents} that can be read",
         "Check the program that wrote it.",
+        "",
     )
     if f" as {number} of query " in found:  # the error that the SELECT of a typed table raises
         expected = f"numbers as {number}"
         text = found.partition(f" as {number} of query ")[0].removeprefix("'").removesuffix("'")
         remedy = source.kind.advice(text) or "Write a number for it, or leave the row out."
+        code = source.kind.code(text)
         if found.endswith(NOT_HELD):
             found, remedy = found.removesuffix(NOT_HELD), INEXACT
             expected = f"a {number} that a float64 holds exactly"
     elif found.endswith(NO_ID):
         expected, remedy = "strings (or integers) as ids", "Make the ids strings first."
-    raise InputError(source.name, expected, found, remedy) from None
+    raise InputError(source.name, expected, found, remedy, code=code) from None
 
 
 def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = True) -> NoReturn:
@@ -407,7 +409,7 @@ def refuse_values(session: Session, source: Source) -> NoReturn:
         f"a finite number as {source.kind.number}",
         "nothing" if number is None else str(source.kind.turned(number)),
         source.kind.advice(number),
-        code="rows.not-finite",
+        code=source.kind.code(number),
         subject=number,
     )
 
@@ -497,9 +499,7 @@ def with_events_in_table(kind: Kind, relation: str, session: Session) -> Kind:
 
 
 def with_events_in_text(kind: Kind, file: LocalFile, layout: Layout, session: Session) -> Kind:
-    """Return the kind of a text with named columns, like `with_events`."""
-    if not kind.ignored:
-        return kind
+    """Return the kind of a text with named columns, one of which may hold events, like `with_events`."""
     is_json = layout.format == "jsonl"
     names = [kind.ignored] if is_json else layout.names
     types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)

@@ -25,6 +25,7 @@ from gainful.rows.files import (
     no_text,
     opened,
 )
+from gainful.rows.grade_words import WORD
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, other_kind
 from gainful.rows.grades_scores_or_ranks import number_in as checked_number
 from gainful.rows.identifiers import ROWS_OR_JSON, id_text, is_list_as_text
@@ -63,6 +64,7 @@ _TIME = re.compile(r"[1-9](\d{8,9}|\d{11,12}|\d{14,15})(\.\d+)?", re.ASCII)
 _COLUMN_NUMBER = re.compile(r"\d{1,9}", re.ASCII)  # no file has more columns
 _RATING = 4  # fields of a line with user, item, rating and time
 _WIDE = "::"  # the delimiter of MovieLens's ratings.dat
+_TYPED_NUMBER = 2  # the position of the number among the columns read from a typed table
 _NUMBER = re.compile(rb"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 
 
@@ -91,6 +93,11 @@ class Layout:
     rank: int | None = None
     numbered: bool = False
     assessor: str = ""
+
+    def number_column(self, kind: Kind) -> str:
+        """Return the name of the column of numbers; empty without one."""
+        at = _TYPED_NUMBER if self.format == "typed" else self.places[2]
+        return self.names[at] if 0 <= at < len(self.names) and kind.implied is None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,9 +347,12 @@ def _is_record(line: bytes, kind: Kind, columns: Mapping[str, str]) -> bool:
     if isinstance(value.get(doc or ""), list):
         return False
     plain = [name for name, item in value.items() if not isinstance(item, dict | list)]
-    # Imported here because other formats don't need it.
+    # Imported here because other formats don't need them.
     from gainful.rows.search_responses import is_answer
+    from gainful.rows.traces import is_of_another_tool
 
+    if doc is None and is_of_another_tool(value):
+        return False
     if len(plain) == len(value):
         return doc in plain or not is_answer(value)  # a response without hits
     # A record with a query's list may also contain a score, for example.
@@ -648,10 +658,12 @@ def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
         return _table_row(number, fields, layout, kind)
     except InputError as problem:
         is_header = number == 1 and not layout.numbered and _names_columns(fields)
-        if is_header and problem.code == "rows.not-finite":
-            header = shortened(repr(" ".join(fields)))
-            remedy = f"{header} looks like a header. TREC files don't have one, so remove it."
-            raise problem.with_remedy(remedy) from None
+        if is_header and problem.code in ("rows.not-finite", WORD):
+            written = shortened(repr(" ".join(fields)))
+            remedy = f"{written} looks like a header. TREC files don't have one, so remove it."
+            header = problem.with_remedy(remedy)
+            header.code = "rows.not-finite"
+            raise header from None
         other = "" if layout.numbered else other_kind(len(fields), kind)
         remedy = LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else other
         remedy = remedy or (_TABLE if number == 1 else "")
@@ -715,12 +727,13 @@ def _table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row 
         rank = rank.encode(errors="replace").decode()
     number = kind.implied if kind.implied is not None else number_in(fields[value])
     if number is None or not math.isfinite(number):
-        advice = kind.advice(fields[value])
+        advice, code = kind.advice(fields[value]), kind.code(fields[value])
         if layout.numbered and line == 1:
             advice = f"{NO_HEADER} {advice}".strip()
+            code = "rows.not-finite"
         expected = f"a finite number as {kind.number}"
         found = _shown(fields[value]) if fields[value] else "nothing"
-        code, subject = "rows.not-finite", fields[value]
+        subject = fields[value]
         raise InputError("", expected, found, advice, code=code, subject=subject)
     return Row(line, *ids, kind.turned(number), rank)
 

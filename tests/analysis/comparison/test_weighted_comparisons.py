@@ -1,6 +1,7 @@
 """`weights` and `clusters` in comparisons, gates, slices and leaderboards."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -71,6 +72,127 @@ def test_tests_that_count_every_query_once_are_rejected(test: str) -> None:
         InputError, match="bootstrap, betting or asymptotic, with weights or clusters"
     ):
         compare_scores(RUNS, test=test, clusters="id:-")
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign", "wilcoxon-continuity"])
+@pytest.mark.parametrize("option", ["weights", "arrival"])
+def test_equal_weights_and_times_exclude_no_test(test: str, option: str) -> None:
+    same = dict.fromkeys(QUERIES, 1)
+    (found,) = compare_scores(RUNS, test=test, **{option: same}).differences  # type: ignore[arg-type]
+    (plain,) = compare_scores(RUNS, test=test).differences
+    assert (found.p, found.interval) == (plain.p, plain.interval)
+    assert "worth" not in found.verdict.sentence
+
+
+@pytest.mark.parametrize("weights", ["different", "the same"])
+def test_means_by_a_dialect_without_weights_of_empty_queries_agree_everywhere(weights: str) -> None:
+    """Under LightGBM's dialect, a query without any gain is added to the sum as 1."""
+    judgments = {f"q{i}": {"a": 0 if i % 5 == 0 else 1 + i % 2, "b": i % 5 % 2} for i in range(40)}
+    runs = {
+        name: {query: {"a": i * step % 7, "b": 3} for i, query in enumerate(judgments)}
+        for name, step in (("one", 2), ("two", 3))
+    }
+    same = weights == "the same"
+    of_queries = {query: 2.5 if same else 0.5 + i % 4 for i, query in enumerate(judgments)}
+    options = {"weights": of_queries, "dialect": "lightgbm"}
+    comparison = gf.compare(judgments, runs, "nDCG@1", **options)  # type: ignore[arg-type]
+    board = gf.leaderboard(judgments, runs, "nDCG@1", **options)  # type: ignore[arg-type]
+    (found,) = comparison.differences
+    gate = comparison.gate("nDCG@1 < 0.2")
+    for name, mean in (("one", found.baseline_mean), ("two", found.run_mean)):
+        scores = gf.evaluate(judgments, runs[name], "nDCG@1", by="judged", **options)  # type: ignore[arg-type]
+        values = dict(zip(scores.queries, scores.values[:, 0].tolist(), strict=True))
+        empty = [query for query, grades in judgments.items() if not any(grades.values())]
+        sums = sum(of_queries[q] * v for q, v in values.items() if q not in empty) + len(empty)
+        assert scores["nDCG@1"] == pytest.approx(sums / sum(of_queries.values()), abs=1e-14)
+        assert scores["nDCG@1"] == mean == scores.slices[0].mean == board[name].value
+        interval = scores.interval()
+        assert interval.low < mean < interval.high
+        assert (interval.low + interval.high) / 2 == pytest.approx(mean, abs=0.02)
+    assert f"{found.run_mean:.4f}" in gate.checked[0].found
+
+
+def judged_runs() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, int]]]]:
+    judgments = {query: {"a": 1} for query in QUERIES}
+    runs = {
+        name: {query: {"a": i % step, "b": 1} for i, query in enumerate(QUERIES)}
+        for name, step in (("old", 3), ("new", 4))
+    }
+    return judgments, runs
+
+
+SAMPLES: dict[str, dict[str, object]] = {
+    "weights": {"weights": WEIGHTS},
+    "clusters": {"clusters": "id:-"},
+    "strata": {
+        "strata": {query: "ab"[i > 99] for i, query in enumerate(QUERIES)},
+        "population": {"a": 10, "b": 90},
+    },
+    "arrival": {"arrival": {query: -i for i, query in enumerate(QUERIES)}, "anytime": True},
+}
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_a_saved_baseline_keeps_its_weights_and_clusters(kind: str, tmp_path: Path) -> None:
+    """A comparison with it needs no weights again, and is the same as one of both runs."""
+    judgments, runs = judged_runs()
+    how = dict(SAMPLES[kind])
+    anytime = bool(how.pop("anytime", False))
+    scores = gf.evaluate(judgments, runs["old"], "RR", **how)  # type: ignore[arg-type]
+    path = str(tmp_path / "old.json")
+    gf.comparison.save_baseline(scores, path)
+    both = gf.compare(judgments, runs, "RR", anytime=anytime, **how)  # type: ignore[arg-type]
+    saved = {"old": path, "new": runs["new"]}
+    again = gf.compare(judgments, saved, "RR", anytime=anytime)  # type: ignore[arg-type]
+    assert again.differences == both.differences
+    assert again.sample == both.sample
+    assert again.scores["new"]["RR"] == both.scores["new"]["RR"]
+    board = gf.leaderboard(judgments, saved, "RR")  # type: ignore[arg-type]
+    assert board["old"].value == both.differences[0].baseline_mean
+    kept = gf.comparison.read_baseline(path)
+    assert gf.comparison.compare_scores({"old": kept, "new": scores}).sample == both.sample
+
+
+def test_scores_with_different_weights_need_weights_to_be_compared() -> None:
+    judgments, runs = judged_runs()
+    weighted, other = (
+        gf.evaluate(judgments, runs["old"], "RR", weights=weights)
+        for weights in (WEIGHTS, {query: i + 1 for i, query in enumerate(QUERIES)})
+    )
+    plain = gf.evaluate(judgments, runs["new"], "RR")
+    compared = compare_scores({"old": weighted, "new": plain})
+    (found,) = compared.differences
+    assert found.baseline_mean == weighted["RR"]
+    message = "weights: expected scores with the same weights and clusters, found different ones in 'old' and 'new'"
+    with pytest.raises(InputError, match=message):
+        compare_scores({"old": weighted, "new": other})
+    with pytest.raises(InputError, match=message):
+        gf.comparison.leaderboard_of_scores({"old": weighted, "new": other}, "RR")
+    (found,) = compare_scores({"old": weighted, "new": other}, weights=WEIGHTS).differences
+    assert found.difference == 0
+
+
+def test_wrong_weights_in_a_saved_baseline_are_rejected(tmp_path: Path) -> None:
+    judgments, runs = judged_runs()
+    path = tmp_path / "old.json"
+    scores = gf.evaluate(
+        judgments, runs["old"], "RR", weights=dict.fromkeys(QUERIES, 1) | {QUERIES[0]: 2}
+    )
+    gf.comparison.save_baseline(scores, path)
+    text = path.read_text()
+    for wrong in ("[-2.0, 1.0", "[1.0, 1.0, 1.0", '["much", 1.0'):
+        path.write_text(text.replace("[2.0, 1.0", wrong, 1))
+        with pytest.raises(InputError, match="weights: expected a number from 0 for each query"):
+            gf.comparison.read_baseline(path)
+
+
+def test_a_cluster_lies_in_one_stratum() -> None:
+    strata = {query: "ab"[i % 2] for i, query in enumerate(QUERIES)}
+    message = (
+        "strata: expected one stratum for all queries of a cluster, found 'a' for query 'user0-0'"
+    )
+    with pytest.raises(InputError, match=message):
+        compare_scores(RUNS, strata=strata, clusters="id:-")
 
 
 def test_a_gate_uses_the_weighted_mean_and_its_interval() -> None:

@@ -44,6 +44,18 @@ def test_a_change_worked_by_hand(tmp_path):
     assert all((moved.baseline, moved.run) == (0.5, 1.0) for moved in change.moved)
 
 
+def test_the_bound_that_saves_time_changes_nothing(tmp_path, monkeypatch):
+    """Shifts of every size, some of them just real and some just not."""
+    draw = np.random.default_rng(8)
+    many = [evaluated(np.clip(draw.integers(1, 9, 40) - shift, 1, 9).tolist(), measures=["RR", "P@3"]) for shift in (0, 1, 0, 2, 1, 3, 0, 4, 4, 2, 0, 5, 1, 0)]  # fmt: skip
+    history = history_of(tmp_path / "h", *many)
+    quick = [history.changes(level).to_dict() for level in (0.5, 0.95, 0.999)]
+    monkeypatch.setattr("gainful.analysis.history.changes._may_be_below", lambda *_: True)
+    assert [history.changes(level).to_dict() for level in (0.5, 0.95, 0.999)] == quick
+    counts = [len(one["rows"]) for one in quick]
+    assert counts[0] > counts[2] > 0
+
+
 def test_equal_entries_are_no_look(tmp_path):
     same, other = evaluated([2] * 40), evaluated([1] * 30 + [2] * 10)
     changes = history_of(tmp_path / "h", same, same, same, other).changes()

@@ -1,45 +1,14 @@
 """The file of a history: completed entries survive kills and other writers, and nothing is half-read."""
 
 import json
-import multiprocessing
 import os
-import random
-import signal
-import sys
-import time
-import warnings
 
 import numpy as np
 import pytest
 
 import gainful as gf
 from gainful.analysis.history.packed_arrays import packed_numbers, unpacked_floats
-
-JUDGMENTS = {f"q{at}": {"a": 1, "b": 2} for at in range(3000)}
-FORKS = multiprocessing.get_context("fork") if sys.platform == "linux" else None
-on_linux = pytest.mark.skipif(FORKS is None, reason="kills forked processes")
-
-
-def scores_of(seed=1, queries=3000):
-    draw = random.Random(seed)  # noqa: S311
-    judgments = {query: JUDGMENTS[query] for query in [*JUDGMENTS][:queries]}
-    run = {
-        query: {"a": draw.random(), "b": draw.random(), "c": draw.random()} for query in judgments
-    }
-    return gf.evaluate(judgments, run, ["nDCG@10", "AP"])
-
-
-def add_forever(path, scores, done, writer):
-    for number in range(100_000):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the entry of a killed process is removed
-            gf.history.add(path, scores, label=f"{writer}-{number}")
-        os.write(done, b"%d\n" % number)
-
-
-def completed(pipe):
-    """Return how many entries the writer was told are on the disk."""
-    return len(pipe.split())
+from history_writers import kill_writers, on_linux, scores_of, write_at_once
 
 
 @on_linux
@@ -52,56 +21,10 @@ def test_a_thousand_kills_lose_no_completed_entry(tmp_path):
     kill_writers(tmp_path / "killed.history", 1000)
 
 
-def kill_writers(path, kills):
-    """Kill writers at random times; every entry they completed must be there, and no other but the last."""
-    draw, scores = random.Random(7), scores_of()  # noqa: S311
-    expected = []
-    for kill in range(kills):
-        reading, writing = os.pipe()
-        writer = FORKS.Process(target=add_forever, args=(path, scores, writing, kill))
-        writer.start()
-        os.close(writing)
-        time.sleep(draw.uniform(0.005, 0.08))
-        os.kill(writer.pid, signal.SIGKILL)
-        writer.join()
-        with os.fdopen(reading, "rb") as pipe:
-            count = completed(pipe.read())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            labels = [entry.label for entry in gf.history.read(path)] if path.exists() else []
-        own = [label for label in labels if label.startswith(f"{kill}-")]
-        assert own[:count] == [f"{kill}-{number}" for number in range(count)]
-        assert len(own) <= count + 1  # it may be killed between the disk and its answer
-        expected += own
-        assert labels == expected
-    gf.history.add(path, scores, label="last")
-    history = gf.history.read(path)
-    assert history[-1].label == "last"
-    for entry in {0, len(history) // 2, len(history) - 1}:
-        np.testing.assert_array_equal(history[entry].scores.values, scores.values)
-
-
 @on_linux
 def test_processes_can_write_at_the_same_time(tmp_path):
-    path, each = tmp_path / "shared.history", 15
-
-    def write(writer):
-        scores = scores_of(writer, queries=300 + writer % 2)
-        for number in range(each):
-            gf.history.add(path, scores, label=f"{writer}-{number}", run=f"writer {writer}")
-
-    writers = [FORKS.Process(target=write, args=(writer,)) for writer in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    history = gf.history.read(path)
-    for writer in range(4):
-        entries = history.of(f"writer {writer}")
-        assert [entry.label for entry in entries] == [f"{writer}-{at}" for at in range(each)]
-        expected = scores_of(writer, queries=300 + writer % 2)
-        for entry in entries:
-            np.testing.assert_array_equal(entry.scores.values, expected.values)
+    path = tmp_path / "shared.history"
+    write_at_once(path)
     lines = path.read_bytes().splitlines()
     assert sum(line.startswith(b'{"queries"') for line in lines) == 2
 

@@ -652,3 +652,17 @@ def test_a_run_in_the_place_of_the_judgments_is_found(tmp_path):
     assert told.remedy.endswith("If they are grades, name their column: columns grade=score.")
     said = gf.check(judgments, runs, columns={"grade": "score"})
     assert "run-as-judgments" not in {each.rule for each in said}
+
+
+def test_ideals_of_very_different_sizes():
+    """Ideals of 9 × 1 and 3 × 10 are as good as 39² / 309 = 4.9 equal ones, less than half of 12."""
+    uneven = {f"q{number}": {"a": 1 if number < 9 else 10} for number in range(12)}
+    (finding,) = [each for each in gf.check(uneven) if each.rule == "uneven-ideals"]
+    assert (finding.severity, finding.count, finding.query) == ("note", 12, "q9")
+    assert "ranges from 1 to 10" in finding.message
+    assert "about 5 of them" in finding.message
+    for even in (
+        {query: {"a": 2} for query in uneven},
+        {query: grades for query, grades in uneven.items() if query > "q3" or query[2:]},
+    ):
+        assert "uneven-ideals" not in {each.rule for each in gf.check(even)}

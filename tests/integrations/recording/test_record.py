@@ -1243,7 +1243,7 @@ def test_headers_whose_names_promise_a_key_take_none_literally(name, tmp_path, m
 def test_the_queries_of_a_project_have_their_table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("gainful.toml").write_text("[run]\nqueries = 'queries.tsv'\n")
-    assert "Write it in the table [report]." in refused("run", "--command", "cat")
+    assert "Write it in the table [report] or [watch]." in refused("run", "--command", "cat")
 
 
 def test_the_commands_on_the_page(tmp_path, monkeypatch):

@@ -358,7 +358,7 @@ def test_the_interval_of_overrating_has_the_query_as_its_unit():
     ("changes", "message"),
     [
         ({"drawn": None}, r"design: expected people's queries drawn at random.*sample_queries.*drawn='random'"),
-        ({"drawn": "chosen"}, "drawn: expected random, found 'chosen'"),
+        ({"drawn": "chosen"}, "drawn: expected random or documents, found 'chosen'"),
         ({"drawn": "random", "design": DESIGN}, "drawn: expected None with a design"),
         ({"people": {"q0": TRUTH["q0"]}, "drawn": "random"}, "human: expected at least 2 queries judged by people, found 1"),
         ({"people": TRUTH, "drawn": "random"}, "model: expected queries judged only by the model.*found none"),

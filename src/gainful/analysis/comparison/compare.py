@@ -1,10 +1,11 @@
 """`compare` and `compare_scores`: which differences between runs are real."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Unpack, cast
+from itertools import compress
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -23,10 +24,12 @@ from gainful.analysis.comparison.score_columns import (
     column_of_scores,
     columns_of_tables,
     measure_of,
+    sample_of_columns,
     values_of_baseline,
 )
 from gainful.analysis.comparison.settings import DEFAULTS, ComparisonOptions, Settings
 from gainful.analysis.comparison.slices import slices_of
+from gainful.analysis.comparison.unjudged_documents import UnjudgedDocuments, with_bounds
 from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
@@ -47,6 +50,7 @@ from gainful.evaluation.uncertain_grades import (
     drawn_values,
     in_units,
 )
+from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.matching.keyword_options import EvaluatingOptions, takes
 from gainful.measures.formulas import knowing_baseline
 from gainful.measures.measure import Measure, measures_inside
@@ -54,16 +58,17 @@ from gainful.measures.measure_family import GEOMETRIC, RUN
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy, shared_policy
 from gainful.rows.duckdb_engine import Progress
-from gainful.rows.input_types import Judgments, Run, TableLike
+from gainful.rows.input_types import Judgments, Run, TableLike, UnjudgedOptions
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.side_table_columns import QUERIES
 from gainful.rows.side_table_reader import read_table
+from gainful.rows.spark_engine import Spark
 
 _EVALUATED = 0.6  # share of the work that is done once the runs are evaluated
 
 
-class ComparingOptions(ComparisonOptions, EvaluatingOptions, total=False):
-    """How runs are measured and compared: `MeasuringOptions`, `TableOptions` and `ComparisonOptions`."""
+class ComparingOptions(ComparisonOptions, EvaluatingOptions, UnjudgedOptions, total=False):
+    """How runs are measured and compared: `MeasuringOptions`, `TableOptions`, `ComparisonOptions` and `UnjudgedOptions`."""
 
 
 @takes(ComparingOptions, DEFAULTS)
@@ -83,7 +88,8 @@ def compare(
             paths of several files, or the path of a folder or a pattern, whose files are named as by
             `gainful.inputs.find_runs`.
         measures: one measure or several, in the notation or as values.
-        **options: see `ComparisonOptions`, `MeasuringOptions` and `TableOptions`.
+        **options: see `ComparisonOptions`, `MeasuringOptions` and `TableOptions`; for estimates of the
+            differences as if all documents were judged, `UnjudgedOptions`.
 
     >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
     >>> best = {query: {"a": 2, "b": 1} for query in judgments}
@@ -103,6 +109,7 @@ def compare(
     saved, fresh = split_runs(named, baseline)
     table, taken = read_slices(options.get("slices"), measuring_of(options))
     sample = read_sample(options, table)
+    unjudged = unjudged_documents(judgments, fresh, request, {**options, **taken}, settings, sample)
     evaluating = None if progress is None else partial(_earlier, progress)
     base = next(iter(named)) if baseline is None else baseline
     if base in saved:
@@ -123,7 +130,26 @@ def compare(
         by=options.get("by", ()),
         sample=sample,
         besides=columns_of_sample(options),
+        unjudged=unjudged,
     )
+
+
+def unjudged_documents(
+    judgments: Judgments,
+    runs: Mapping[str, Run],
+    request: Request,
+    options: Mapping[str, Any],
+    settings: Settings,
+    sample: QuerySample | None,
+) -> UnjudgedDocuments | None:
+    """Return what bounds and estimates of differences need; None if the comparison allows neither."""
+    has_spark = isinstance(options.get("engine"), Spark)
+    if not has_spark and sample is None:
+        return UnjudgedDocuments.of_options(judgments, runs, request, options, settings)
+    if options.get("estimate") is not None:
+        found = "Spark" if has_spark else "weights, clusters or strata"
+        raise InputError("estimate", "queries that all count the same, on this machine", found)
+    return None
 
 
 def measuring_of(options: Mapping[str, object]) -> EvaluatingOptions:
@@ -142,6 +168,7 @@ def compare_evaluated(
     by: str | Sequence[str] = (),
     sample: QuerySample | None = None,
     besides: Sequence[str] = (),
+    unjudged: UnjudgedDocuments | None = None,
 ) -> Comparison:
     """Compare runs that were evaluated with the same judgments, and saved baselines.
 
@@ -154,6 +181,7 @@ def compare_evaluated(
         by: the columns to slice by.
         sample: the weights and clusters of the queries; None if all count equally and independently.
         besides: columns of the slices that aren't sliced by unless they are named.
+        unjudged: the judgments and runs, to bound differences; None leaves bounds out.
     """
     scores = {name: result for name, result in evaluated.items() if isinstance(result, Scores)}
     saved = {name: result for name, result in evaluated.items() if isinstance(result, Baseline)}
@@ -162,8 +190,21 @@ def compare_evaluated(
     columns = {name: column_of_scores(own) for name, own in scores.items()}
     columns |= {name: column_of_baseline(own, measures, name) for name, own in saved.items()}
     paired = pair({name: columns[name] for name in evaluated}, names)
+    sample = sample or sample_of_columns(columns)
     decided = common_policy(scores, saved)
-    paired = replace(paired, unjudged=unjudged_shares(scores, saved, measures, decided))
+    shares = unjudged_shares(scores, saved, measures, decided)
+    bounds = None
+    if unjudged is not None and sample is None:
+        base = paired.system(paired.systems[0] if baseline is None else baseline, "baseline")
+        pairs = pairs_of(paired, base, settings.pairs)
+        named = [(paired.systems[one], paired.systems[two]) for one, two in pairs]
+        bounds = unjudged.bounds(named, measures, shares, scores)
+        shares = with_bounds(shares, bounds, named)
+    paired = replace(
+        paired,
+        unjudged=shares,
+        once=queries_added_once(scores.values(), sample),
+    )
     changed = changes_since_saved(scores, saved, measures, decided)
     for line in changed or ():
         warn(line)
@@ -181,6 +222,7 @@ def compare_evaluated(
         scores=scores if sample is None else {n: sample.weighed(own) for n, own in scores.items()},
         sample=sample,
         besides=besides,
+        bounds=bounds,
     )
 
 
@@ -225,7 +267,7 @@ def compare_scores(
         table,
         options.get("by", ()),
         checks=checks_of_tables(paired),
-        sample=read_sample(options, table),
+        sample=read_sample(options, table) or sample_of_columns(columns),
         besides=columns_of_sample(options),
     )
 
@@ -271,11 +313,12 @@ def _compare(
     scores: Mapping[str, Scores] | None = None,
     sample: QuerySample | None = None,
     besides: Sequence[str] = (),
+    bounds: RunBounds | None = None,
 ) -> Comparison:
     if sample is not None:
-        refuse_without_sample(settings.test)
-        drawn = sample.of(paired.queries)
-        paired = replace(paired, drawn=None if drawn.plain else drawn)
+        paired = paired.drawn_as(sample)
+        if paired.drawn is not None and not paired.drawn.plain:
+            refuse_without_sample(settings.test)
     base = paired.system(paired.systems[0] if baseline is None else baseline, "baseline")
     chosen = pairs_of(paired, base, settings.pairs)
     metadata = None if slices is None else read_table(slices, QUERIES, "slices")
@@ -307,6 +350,7 @@ def _compare(
             else sample.notes(paired.compared().queries)
         ),
         grade_variances=_grade_variances(paired, unsliced, settings, scores or {}),
+        bounds=bounds,
     )
 
 
@@ -438,6 +482,20 @@ def _judged(scores: Mapping[str, Scores]) -> dict[str, int]:
     for result in scores.values():
         judged |= dict(zip(result.queries, result.judged.tolist(), strict=True))
     return judged
+
+
+def queries_added_once(
+    scores: Iterable[Scores], sample: QuerySample | None
+) -> dict[str, frozenset[str]]:
+    """Return the queries that are added to the sum of a measure without their weight, by its name."""
+    if sample is None:
+        return {}
+    once: dict[str, frozenset[str]] = {}
+    for own in scores:
+        for measure, added in replace(own, sample=sample).once.items():
+            name = str(measure)
+            once[name] = once.get(name, frozenset()).union(compress(own.queries, added))
+    return once
 
 
 def checks_of_runs(

@@ -13,6 +13,11 @@ from gainful.analysis.comparison.reversals import Reversal, find_reversals, note
 from gainful.analysis.comparison.score_columns import name_among
 from gainful.analysis.comparison.settings import Settings
 from gainful.analysis.comparison.slices import Slice
+from gainful.analysis.comparison.unjudged_documents import (
+    UnjudgedDifference,
+    unjudged_differences,
+    unjudged_table,
+)
 from gainful.analysis.comparison.verdict import without_correction
 from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.statistics.corrections import CORRECTIONS
@@ -26,6 +31,7 @@ from gainful.evaluation.coverage import (
 )
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.uncertain_grades import GradeVariance
+from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.measures.notation import GivenMeasure, name_of
 from gainful.measures.policy import answers_in
 from gainful.message_texts import counted, did_you_mean, shown
@@ -116,6 +122,8 @@ class ComparisonResult(Document, Logged, FormerNames):
         grade_variances: for judgments from clicks, the part of each difference's variance that comes from the
             grades; empty for others.
         sample: how weights and clusters affect the certainty of the means; empty without them.
+        bounds: the bounds of runs and differences, if an estimate was requested or the judgments favour a
+            run; otherwise None.
     """
 
     _FORMER: ClassVar = {"systems": "runs"}
@@ -132,6 +140,7 @@ class ComparisonResult(Document, Logged, FormerNames):
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False, compare=False)
     grade_variances: tuple[GradeVariance, ...] = ()
     sample: tuple[str, ...] = ()
+    bounds: RunBounds | None = None
 
     def __getstate__(self) -> dict[str, object]:
         # Scores may refer to their source, such as a connection, which can't be pickled.
@@ -194,6 +203,16 @@ class ComparisonResult(Document, Logged, FormerNames):
         Its methods `worst` and `best` return the queries that lost and gained the most.
         """
         return query_differences(self.paired, self.differences, self.settings.tie, self.basis)
+
+    @cached_property
+    def unjudged(self) -> tuple[UnjudgedDifference, ...]:
+        """The differences as if every document were judged, with `estimate`; empty without it."""
+        pairs = dict.fromkeys((one.baseline, one.run) for one in self.differences)
+        return unjudged_differences(self.bounds, [*pairs], self.settings)
+
+    def unjudged_table(self) -> Table:
+        """Return the differences as if every document were judged, between their bounds."""
+        return unjudged_table(self.unjudged, self.bounds, self.settings)
 
     def _numbers(self) -> dict[str, float]:
         runs = dict(zip(self.runs, flat_names(self.runs), strict=True))
@@ -279,10 +298,17 @@ class ComparisonResult(Document, Logged, FormerNames):
         table = Table(
             columns, rows, notes=[*self.cautions(), *self.basis], optional=(means, ends)
         ).without(left_out)
-        if not self.slices:
-            return [table]
-        slices = replace(self.slices_table(_SHOWN), optional=(("queries",), ends, ("baseline",)))
-        return [table, slices.without(left_out)]
+        tables = [table]
+        if self.unjudged:
+            bounds = (("lowest", "highest"), ("difference",))
+            unjudged = replace(self.unjudged_table(), optional=bounds)
+            tables.append(unjudged.without(left_out))
+        if self.slices:
+            slices = replace(
+                self.slices_table(_SHOWN), optional=(("queries",), ends, ("baseline",))
+            )
+            tables.append(slices.without(left_out))
+        return tables
 
     def cautions(self, base: str | None = None) -> list[str]:
         """Return warnings about intervals whose true error rate may exceed the nominal one, and about `reversals`.
@@ -403,6 +429,8 @@ class ComparisonResult(Document, Logged, FormerNames):
     def tables(self) -> list[Table]:
         """Return all tables that are printed: differences, slices and the queries that moved the most."""
         tables = [self.table()]
+        if self.unjudged:
+            tables.append(self.unjudged_table())
         if self.slices:
             tables.append(self.slices_table(_SHOWN))
         if len(self.differences) <= _SHOWN and any(d.moved for d in self.differences):
@@ -425,6 +453,7 @@ class ComparisonResult(Document, Logged, FormerNames):
             "sample": list(self.sample),
             "grade_variances": [asdict(part) for part in self.grade_variances],
             "reversals": [asdict(pair) for pair in self.reversals],
+            "unjudged": [asdict(row) for row in self.unjudged],
             "differences": [difference.to_dict() for difference in self.differences],
             "slices": [part.to_dict() for part in self.slices],
         }

@@ -30,6 +30,7 @@ from gainful.arithmetic.statistics.moments import Moments, moments_of_columns
 from gainful.arithmetic.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
 from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import Bools, Floats
+from gainful.measures.measure_family import LOWER
 from gainful.output.writing.result_base import FormerNames, Record
 
 Value = TypeVar("Value")
@@ -107,7 +108,7 @@ class Difference(Record, FormerNames):
         p: the p-value of this test, corrected for the number of comparisons; None if undefined.
         p_equivalent: the p-value of the claim that the difference is within the margin, corrected in
             the same way; None without a margin.
-        wins: the number of queries where the run is better.
+        wins: the number of queries where the run is better: higher, unless lower values of the measure are better.
         ties: the number of queries with the same score, apart from rounding.
         losses: the number of queries where the run is worse.
         changed: the number of queries whose scores differ at all, even if they count as ties.
@@ -145,6 +146,14 @@ class Difference(Record, FormerNames):
     unjudged: tuple[float, float] | None = None
     clusters: int | None = None
     effective: float | None = None
+
+    @property
+    def e_value(self) -> float | None:
+        """The evidence of these queries against no difference, of betting: 20 rejects it at a level of 5%.
+
+        None for other tests. `gainful.statistics.combine_e_values` combines those of several days.
+        """
+        return self.tests[self.test].outcome.e_value if self.test in self.tests else None
 
     @property
     def caution(self) -> str:
@@ -193,6 +202,11 @@ class Difference(Record, FormerNames):
                     "exact": tested.outcome.exact,
                     "resamples": tested.outcome.resamples,
                     "why": tested.outcome.why,
+                    **(
+                        {}
+                        if tested.outcome.e_value is None
+                        else {"e_value": tested.outcome.e_value}
+                    ),
                 }
                 for name, tested in self.tests.items()
             },
@@ -466,7 +480,10 @@ def _of_group(
 ) -> dict[tuple[int, Pair], _Uncorrected]:
     cube = paired.values[rows][:, :, measures]
     sampling = paired.sampling(rows)
-    means = [[paired.mean(rows, column) for column in scores.T] for scores in cube.swapaxes(0, 1)]
+    means = [
+        [paired.mean(rows, *one) for one in zip(scores.T, measures, strict=True)]
+        for scores in cube.swapaxes(0, 1)
+    ]
     keys = [(place, pair) for place in range(len(measures)) for pair in pairs]
     # One row per comparison, so that its differences are contiguous.
     apart = np.concatenate([paired.apart_in_pairs(rows, pairs, measure) for measure in measures])
@@ -522,6 +539,9 @@ def _finish(
     lean = float(sides.lean[at]) if leans is lean_of_mean else leans(difference.apart, settings.tie)
     wins, losses = int(sides.above[at]), int(sides.below[at])
     measure = paired.measures[difference.measure]
+    better = paired.better_values(measure)
+    if better == LOWER:
+        wins, losses = losses, wins
     interval = difference.interval(settings.interval)
     size = difference.columns.size
     grounds = Grounds(
@@ -538,6 +558,7 @@ def _finish(
         size,
         contrary=lean * difference.moments.mean <= 0,
         unjudged=paired.unjudged.get(measure),
+        better=better,
     )
     return Difference(
         measure=measure,

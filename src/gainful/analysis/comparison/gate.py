@@ -603,8 +603,8 @@ def _own_mean(
     kept = _kept(comparison, condition, measure)
     values = paired.values[kept, system, measure]
     ends = paired.ends_of_mean(kept, measure, system)
-    interval = _interval(comparison, values, level, ends, paired.sampling(kept))
-    return check_floor(condition, run, paired.mean(kept, values), interval, values.size)
+    interval = _interval(comparison, values, level, ends, paired.sampling(kept, measure))
+    return check_floor(condition, run, paired.mean(kept, values, measure), interval, values.size)
 
 
 def check_floor(

@@ -31,6 +31,7 @@ from gainful.analysis.comparison.compare import (
     checks_of_runs,
     checks_of_tables,
     common_policy,
+    queries_added_once,
     refuse_geometric,
     split_runs,
     unjudged_shares,
@@ -48,6 +49,7 @@ from gainful.analysis.comparison.score_columns import (
     column_of_scores,
     columns_of_tables,
     measure_of,
+    sample_of_columns,
 )
 from gainful.analysis.comparison.verdict import qualification
 from gainful.arithmetic.statistics.corrections import CORRECTIONS, adjusted
@@ -69,6 +71,7 @@ from gainful.matching.keyword_options import (
     takes,
 )
 from gainful.measures.measure import measures_inside
+from gainful.measures.measure_family import LOWER
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import answers_in
 from gainful.message_texts import counted
@@ -97,7 +100,8 @@ class Place:
     """The place of a run on a leaderboard.
 
     Attributes:
-        rank: 1 plus the number of runs with a higher mean.
+        rank: 1 plus the number of runs with a better mean: a higher one, or a lower one for measures such
+            as Miscalibration.
         run: the name of the run.
         value: the mean of the run.
         best_rank: the best possible rank: 1 plus the number of significantly better runs.
@@ -348,12 +352,14 @@ def leaderboard(
     (parsed,) = next(iter(scores.values())).measures
     columns = {name: column_of_scores(own) for name, own in scores.items()}
     columns |= {name: column_of_baseline(own, [parsed], name) for name, own in saved.items()}
+    sample = sample or sample_of_columns(columns)
     policy = common_policy(scores, saved)
     changed = changes_since_saved(scores, saved, (parsed,), policy)
     for line in changed or ():
         warn(line)
+    paired = pair({name: columns[name] for name in named}, [str(parsed)])
     return _ranked(
-        pair({name: columns[name] for name in named}, [str(parsed)]),
+        replace(paired, once=queries_added_once(scores.values(), sample)),
         how,
         sample,
         policy=str(policy),
@@ -403,7 +409,7 @@ def leaderboard_of_scores(
     parsed = measure_of(name)
     refuse_geometric([] if parsed is None else [parsed])
     paired = pair(columns, [name])
-    sample = read_sample(options)
+    sample = read_sample(options) or sample_of_columns(columns)
     return _ranked(paired, how, sample, checks=checks_of_tables(paired), unit=_unit(columns))
 
 
@@ -519,17 +525,17 @@ def _ranked(
 ) -> Leaderboard:
     """Rank the runs, and compare all pairs."""
     if sample is not None:
-        drawn = sample.of(paired.queries)
-        paired = replace(paired, drawn=None if drawn.plain else drawn)
+        paired = paired.drawn_as(sample)
     rows = np.flatnonzero(paired.kept[:, 0])
     scores = paired.values[rows, :, 0]
-    means = [paired.mean(rows, column) for column in scores.T]
+    means = [paired.mean(rows, column, 0) for column in scores.T]
     # For the smallest floating-point numbers, means can be equal although sums differ.
     sums = [
         math.fsum(column) if abs(mean) < sys.float_info.min else 0.0
         for mean, column in zip(means, scores.T, strict=True)
     ]
-    order = sorted(range(len(means)), key=lambda place: (-means[place], -sums[place]))
+    sign = 1 if paired.better_values(paired.measures[0]) == LOWER else -1
+    order = sorted(range(len(means)), key=lambda place: (sign * means[place], sign * sums[place]))
     means = [means[place] for place in order]
     p = _p_of_pairs(scores, how, paired.sampling(rows))[np.ix_(order, order)]
     apart: Bools = p < _alpha(how.level)
@@ -545,7 +551,7 @@ def _ranked(
         places=tuple(
             Place(
                 rank=1
-                + sum(_above(other, mean) or apart[at, n] for n, other in enumerate(means[:at])),
+                + sum(_differ(other, mean) or apart[at, n] for n, other in enumerate(means[:at])),
                 run=names[at],
                 value=mean,
                 best_rank=1 + int(apart[at, :at].sum()),
@@ -567,8 +573,8 @@ def _ranked(
     )
 
 
-def _above(one: float, other: float) -> bool:
-    return one > other and not math.isclose(one, other, rel_tol=_SAME)
+def _differ(one: float, other: float) -> bool:
+    return one != other and not math.isclose(one, other, rel_tol=_SAME)
 
 
 def _p_of_pairs(scores: Floats, how: _How, sampling: Sampling | None) -> Floats:

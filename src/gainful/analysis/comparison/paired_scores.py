@@ -11,6 +11,9 @@ from gainful.arithmetic.statistics.moments import exact_mean
 from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import AnyArray, Bools, Floats
 from gainful.errors import InputError
+from gainful.evaluation.query_samples import QuerySample
+from gainful.evaluation.unjudged.bounds import Bound
+from gainful.measures.measure_family import HIGHER
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.identifiers import UNTYPED, IdType, decided_type, examples, in_order
 
@@ -32,6 +35,8 @@ class Column:
         query_type: the original type of the ids, before they became text.
         called: the name of the column of ids, if known.
         ends: the lowest and the highest possible value of each measure, if known.
+        better: which values of each measure are better, as in `Family`, if known.
+        sample: the weights and clusters with which the scores were averaged before; None without.
     """
 
     queries: tuple[str, ...]
@@ -39,6 +44,8 @@ class Column:
     query_type: IdType = UNTYPED
     called: str = ""
     ends: Mapping[str, Ends] = field(default_factory=dict)
+    better: Mapping[str, str] = field(default_factory=dict)
+    sample: QuerySample | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +56,13 @@ class UnjudgedShares:
         depth: the cutoff of the measure; None for the whole list.
         shares: the share of unjudged documents down to this depth, by run.
         grades: the lowest and the highest grade, if known.
+        bounds: the bounds of the difference of a run from a baseline, by their names, if known.
     """
 
     depth: int | None
     shares: Mapping[str, float]
     grades: tuple[float, float] | None = None
+    bounds: Mapping[tuple[str, str], Bound] = field(default_factory=dict)
 
     @property
     def relevant_only(self) -> bool:
@@ -108,7 +117,10 @@ class Paired:
         query_type: the original type of the query ids, from the first run that has one.
         unjudged: the shares of unjudged documents by measure, if these count as not relevant.
         ends: the lowest and the highest possible value of each measure by its name, if known.
+        better: which values of each measure are better, as in `Family`; the higher ones if not known.
         drawn: how the queries were drawn; None if all count equally and independently.
+        once: the queries that are added to the sum of a measure without their weight, by the measure's
+            name. All runs score the same in them, so they add nothing to differences.
     """
 
     systems: tuple[str, ...]
@@ -118,13 +130,19 @@ class Paired:
     query_type: IdType = field(default=UNTYPED, compare=False)
     unjudged: Mapping[str, UnjudgedShares] = field(default_factory=dict, compare=False)
     ends: Mapping[str, Ends] = field(default_factory=dict)
+    better: Mapping[str, str] = field(default_factory=dict)
     drawn: Sampling | None = field(default=None, compare=False)
+    once: Mapping[str, Collection[str]] = field(default_factory=dict, compare=False)
 
     @property
     def kept(self) -> Bools:
         """[query, measure], whether every run has a value, so that the query can be compared."""
         everywhere: Bools = np.logical_and.reduce(~np.isnan(self.values), axis=1)
         return everywhere
+
+    def better_values(self, measure: str) -> str:
+        """Return which values of a measure are better: higher, lower or neither."""
+        return self.better.get(measure, HIGHER)
 
     def apart(self, rows: AnyArray, base: int, run: int, measure: int) -> Floats:
         """Return run − base for some queries, 0 where they differ only by rounding."""
@@ -145,13 +163,27 @@ class Paired:
         apart[np.abs(apart) <= rounded[:, None]] = 0.0
         return apart
 
-    def sampling(self, rows: AnyArray) -> Sampling | None:
-        """Return how some queries were drawn; None if all count equally and independently."""
-        return None if self.drawn is None else self.drawn.at(rows)
+    def drawn_as(self, sample: QuerySample) -> "Paired":
+        """Return the same scores, of queries that were drawn in this way."""
+        once = [any(query in added for added in self.once.values()) for query in self.queries]
+        return replace(self, drawn=replace(sample.of(self.queries, np.array(once)), once=None))
 
-    def mean(self, rows: AnyArray, values: Floats) -> float:
-        """Return the mean of (n,) values of some queries, weighted if they have weights."""
-        sampling = self.sampling(rows)
+    def sampling(self, rows: AnyArray, measure: int | None = None) -> Sampling | None:
+        """Return how some queries were drawn; None if all count equally and independently.
+
+        Args:
+            rows: the rows of the queries.
+            measure: the measure whose scores are averaged; None for differences.
+        """
+        sampling = None if self.drawn is None else self.drawn.at(rows)
+        once = () if measure is None else self.once.get(self.measures[measure], ())
+        if sampling is None or not once:
+            return sampling
+        return replace(sampling, once=np.array([query in once for query in self.queries])[rows])
+
+    def mean(self, rows: AnyArray, values: Floats, measure: int | None = None) -> float:
+        """Return the mean of (n,) scores of a measure, or differences if None; weighted if the queries are."""
+        sampling = self.sampling(rows, measure)
         return exact_mean(values) if sampling is None else sampling.mean(values)
 
     def ends_of_mean(self, rows: AnyArray, measure: int, *systems: int) -> Ends:
@@ -216,7 +248,10 @@ def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
             values[at, system, number] = column.values[measure]
     query_type = decided_type(column.query_type for column in columns.values())
     ends = {name: own for column in columns.values() for name, own in column.ends.items()}
-    paired = Paired(tuple(columns), tuple(measures), queries, values, query_type, ends=ends)
+    better = {name: own for column in columns.values() for name, own in column.better.items()}
+    paired = Paired(
+        tuple(columns), tuple(measures), queries, values, query_type, ends=ends, better=better
+    )
     _refuse_too_large(paired)
     _refuse_nothing(paired, columns)
     return paired

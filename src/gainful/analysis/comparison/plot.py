@@ -19,7 +19,7 @@ from gainful.evaluation.scores import (
     without_cutoff,
 )
 from gainful.measures.measure import Measure, catalogue
-from gainful.measures.measure_family import GRADES
+from gainful.measures.measure_family import GRADES, LOWER
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import GivenMeasure, name_of
 from gainful.message_texts import shown
@@ -153,6 +153,7 @@ def interval_rows(comparison: ComparisonResult) -> list[Row]:
             "low": _finite(difference.interval.low),
             "high": _finite(difference.interval.high),
             "verdict": difference.verdict.word,
+            "better": comparison.paired.better_values(difference.measure),
         }
         for difference in comparison.differences
     ]
@@ -166,6 +167,7 @@ def query_rows(paired: Paired, *, measure: str, base: str, run: str) -> list[Row
     apart = paired.apart(kept, one, two, column)
     order = np.argsort(apart, kind="stable")
     values = paired.values[kept[order], :, column]
+    sign = -1 if paired.better_values(measure) == LOWER else 1
     return [
         {
             "query": paired.queries[at],
@@ -173,7 +175,7 @@ def query_rows(paired: Paired, *, measure: str, base: str, run: str) -> list[Row
             "difference": difference,
             "base": scores[one],
             "run": scores[two],
-            "outcome": "better" if difference > 0 else "worse" if difference < 0 else "same",
+            "outcome": "same" if not difference else "better" if difference * sign > 0 else "worse",
             "place": place,
         }
         for place, (at, difference, scores) in enumerate(

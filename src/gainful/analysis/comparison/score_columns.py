@@ -10,9 +10,11 @@ import numpy as np
 
 from gainful import arguments
 from gainful.analysis.comparison.paired_scores import Column
+from gainful.arithmetic.statistics.intervals import Ends
 from gainful.array_types import Floats
 from gainful.errors import GainfulError, InputError, warn
 from gainful.evaluation.measuring import formula_of
+from gainful.evaluation.query_samples import QuerySample
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores_per_query import PerQuery
@@ -38,8 +40,19 @@ def column_of_scores(scores: Scores) -> Column:
     if not values:
         names = ", ".join(map(str, scores.measures))
         raise InputError("scores", "a measure with values per query", names)
-    ends = {str(measure): measure.family.ends for measure in scores.measures}
-    return Column(scores.queries, values, scores.query_type, ends=ends)
+    ends, better = _known(scores.measures)
+    return Column(
+        scores.queries, values, scores.query_type, ends=ends, better=better, sample=scores.sample
+    )
+
+
+def _known(measures: Iterable[Measure]) -> tuple[dict[str, Ends], dict[str, str]]:
+    """Return the ends of measures and which of their values are better, by the names of the measures."""
+    families = {str(measure): measure.family for measure in measures}
+    return (
+        {name: family.ends for name, family in families.items()},
+        {name: family.better for name, family in families.items()},
+    )
 
 
 def column_of_baseline(baseline: Baseline, measures: Sequence[Measure], name: str) -> Column:
@@ -51,8 +64,36 @@ def column_of_baseline(baseline: Baseline, measures: Sequence[Measure], name: st
             values[str(measure)] = _formula_of(baseline, saved, measure, name)
         else:
             _saved(saved, measure, name)
-    ends = {str(measure): measure.family.ends for measure in (*baseline.measures, *measures)}
-    return Column(baseline.queries, values, baseline.query_type, ends=ends)
+    ends, better = _known((*baseline.measures, *measures))
+    return Column(
+        baseline.queries,
+        values,
+        baseline.query_type,
+        ends=ends,
+        better=better,
+        sample=baseline.sample,
+    )
+
+
+def sample_of_columns(columns: Mapping[str, Column]) -> QuerySample | None:
+    """Return the weights and clusters with which scores were averaged before; None without.
+
+    Scores with different ones are rejected; scores without any take those of the others.
+    """
+    sampled = {name: column.sample for name, column in columns.items() if column.sample is not None}
+    if not sampled:
+        return None
+    (first, sample), *others = sampled.items()
+    queries = [*set.intersection(*(set(columns[name].queries) for name in sampled))]
+    for name, other in others:
+        if other.signature(queries) != sample.signature(queries):
+            raise InputError(
+                "weights",
+                "scores with the same weights and clusters",
+                f"different ones in {first!r} and {name!r}",
+                "Pass the weights and clusters of this comparison: weights=…, clusters=….",
+            )
+    return sample
 
 
 def values_of_baseline(
@@ -222,9 +263,10 @@ def _of_table(
             table.numbers(*table.columns)  # raises an error that names the invalid cell
         raise InputError(name, "a column of numbers", ", ".join(table.columns))
     kind, called = table.types.get("query", UNTYPED), table.called.get("query", "")
-    measures = {name: measure_of(name) for name in values}
-    ends = {name: measure.family.ends for name, measure in measures.items() if measure is not None}
-    return Column(table["query"], values, kind, called, ends)
+    measures = {name: known for name in values if (known := measure_of(name)) is not None}
+    ends = {name: known.family.ends for name, known in measures.items()}
+    better = {name: known.family.better for name, known in measures.items()}
+    return Column(table["query"], values, kind, called, ends, better)
 
 
 def spelled(name: str) -> str:

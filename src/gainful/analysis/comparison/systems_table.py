@@ -8,6 +8,7 @@ from gainful.analysis.comparison.comparison_result import ComparisonResult
 from gainful.analysis.comparison.differences import Difference
 from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.paired_tests import TESTS
+from gainful.measures.measure_family import LOWER, NEITHER
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Cell, Marked, Table
 
@@ -52,10 +53,13 @@ def _column(
     means = {d.baseline: d.baseline_mean for d in differences}
     means |= {d.run: d.run_mean for d in differences}
     marks = _beaten(differences, names) if lettered else _against(differences)
-    best = max(means.values())
+    better = comparison.paired.better_values(measure)
+    best = min(means.values()) if better == LOWER else max(means.values())
     return {
         system: Marked(
-            mean, best=math.isclose(mean, best, rel_tol=_SAME), marks=marks.get(system, "")
+            mean,
+            best=better != NEITHER and math.isclose(mean, best, rel_tol=_SAME),
+            marks=marks.get(system, ""),
         )
         for system, mean in means.items()
     }

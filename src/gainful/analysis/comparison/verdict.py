@@ -15,10 +15,12 @@ from gainful.arithmetic.statistics.intervals import Interval, few_changed, too_f
 from gainful.arithmetic.statistics.moments import Moments
 from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.arithmetic.statistics.query_sampling import Sampling
+from gainful.measures.measure_family import HIGHER, LOWER, NEITHER
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import signed
 from gainful.output.writing.result_base import Record
 
+_WORDS = {HIGHER: ("better", "worse"), LOWER: ("worse", "better"), NEITHER: ("higher", "lower")}
 _SMALLEST = 1e-6  # standard deviations: smaller differences would need more queries than exist
 _MOST = 100_000  # queries; nobody judges more to decide between two runs
 _TINY_P = 0.0001
@@ -36,7 +38,8 @@ class Verdict(_WithLaterWords):
     """A decision about one comparison.
 
     Attributes:
-        word: better, worse, equivalent or inconclusive.
+        word: better, worse, equivalent or inconclusive; higher or lower for a measure whose higher
+            values are neither better nor worse, such as Popularity.
         sentence: the verdict with its evidence.
         queries_needed: the number of similar queries that would settle an inconclusive difference. None
             if there are too few queries to estimate it, or if no realistic number would.
@@ -104,7 +107,9 @@ class SampleSize:
         queries = counted(self.queries, "query", "queries")
         if self.clusters is not None:
             return f"{queries} in {counted(self.clusters, 'cluster')}"
-        return queries if self.effective is None else f"{queries} worth {self.effective:.4g}"
+        if self.effective is None or self.effective == self.queries:
+            return queries
+        return f"{queries} worth {self.effective:.4g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,7 @@ class Grounds:
         size: how many queries, and independent units, there are.
         contrary: whether the test points in the opposite direction from the mean.
         unjudged: the shares of unjudged documents, if known.
+        better: which values of the measure are better, as in `Family`.
     """
 
     measure: str
@@ -140,6 +146,7 @@ class Grounds:
     size: SampleSize
     contrary: bool = False
     unjudged: UnjudgedShares | None = None
+    better: str = HIGHER
 
 
 def equivalence(moments: Moments, margin: float) -> float | None:
@@ -164,7 +171,8 @@ def verdict(grounds: Grounds, settings: Settings) -> Verdict:
     if settings.margin is not None and _below(grounds.p_equivalent, settings.alpha):
         word = "equivalent"
     else:
-        word = decided(grounds.p, grounds.moments.mean, settings, contrary=grounds.contrary)
+        mean, better = grounds.moments.mean, grounds.better
+        word = decided(grounds.p, mean, settings, contrary=grounds.contrary, better=better)
     doubt = qualification(word, grounds.base, grounds.run, grounds.unjudged)
     return _with_later_sentence(word, doubt, partial(_sentence, word, grounds, settings, doubt))
 
@@ -180,17 +188,35 @@ def qualification(word: str, base: str, run: str, unjudged: UnjudgedShares | Non
         return ""
     less, more = sides
     shares = unjudged.shares
-    return (
-        f"{shares[more]:.0%} of {more}'s {unjudged.where} is unjudged ({less}: {shares[less]:.0%}), "
-        f"so the judgments favour {less} (see `gainful evaluate {unjudged.bounds_options}`)"
+    share = (
+        f"{shares[more]:.0%} of {more}'s {unjudged.where} is unjudged ({less}: {shares[less]:.0%})"
     )
+    bound = unjudged.bounds.get((base, run))
+    if bound is None:
+        advice = f"see `gainful evaluate {unjudged.bounds_options}`"
+        return f"{share}, so the judgments favour {less} ({advice})"
+    ends = f"{signed(bound.low)} to {signed(bound.high)}"
+    if bound.sign in ("above", "below"):
+        return f"{share}, though other grades could only make the difference {ends}"
+    advice = "estimate it with --estimate"
+    if bound.estimate is not None:
+        advice = f"the estimate is {signed(bound.estimate.value)}"
+    return f"{share}, so the judgments favour {less} (other grades could make it {ends}; {advice})"
 
 
-def decided(p: float | None, mean: float, settings: Settings, *, contrary: bool = False) -> str:
-    """Return better, worse or inconclusive for a corrected p-value and the mean of the differences."""
+def decided(
+    p: float | None,
+    mean: float,
+    settings: Settings,
+    *,
+    contrary: bool = False,
+    better: str = HIGHER,
+) -> str:
+    """Return the word for a corrected p-value, the mean of the differences and the better values."""
     if not _below(p, settings.alpha) or contrary:
         return "inconclusive"
-    return "better" if mean > 0 else "worse"
+    above, below = _WORDS[better]
+    return above if mean > 0 else below
 
 
 def _with_later_sentence(

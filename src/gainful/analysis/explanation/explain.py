@@ -9,6 +9,14 @@ from typing import Any, Unpack
 import numpy as np
 
 from gainful.analysis.explanation.printed_arithmetic import written_working
+from gainful.analysis.explanation.what_if import (
+    Change,
+    GivenChanges,
+    after_changes,
+    changed_grades,
+    changed_ranking,
+    read_changes,
+)
 from gainful.analysis.explanation.worked_lists import (
     IDEAL,
     IDEAL_SUM,
@@ -16,6 +24,7 @@ from gainful.analysis.explanation.worked_lists import (
     SUM,
     Entry,
     JudgedDocs,
+    JudgedRanking,
     Sums,
     down_to_cutoff,
     look_at_grades,
@@ -42,7 +51,7 @@ from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
 from gainful.measures.formulas import Combination
 from gainful.measures.measure import Measure, measures_inside
-from gainful.measures.measure_family import GRADES
+from gainful.measures.measure_family import EVIDENCE, GRADES
 from gainful.measures.notation import DocumentMeasure, GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
@@ -64,6 +73,7 @@ def explain(
     measure: GivenMeasure = "nDCG@10",
     *,
     query: str | int,
+    what_if: GivenChanges | None = None,
     **options: Unpack[EvaluatingOptions],
 ) -> Explanation:
     """Work out the value of one query of a run.
@@ -73,6 +83,9 @@ def explain(
         run: `{query: {doc: score}}` or one of the other types.
         measure: the measure, in notation or as a value.
         query: the id of the query.
+        what_if: changes of the ranked list, in order: "swap 3,4" (two ranks), "move 5,2" (from one rank to
+            another), "remove 4", "regrade 3=2" (rank = grade), or a list of such texts. The explanation is then of the
+            changed list, and its `effect` says what the changes do.
         **options: see `MeasuringOptions` and `TableOptions`.
 
     >>> print(explain({"q": {"a": 2, "b": 1}}, {"q": {"b": 9, "a": 8}}, "nDCG", query="q").conclusion)
@@ -91,7 +104,17 @@ def explain(
         asked = request.measure
         if any(each.family.needs != GRADES for each in measures_inside([asked])):
             (asked,) = with_values_of_run((asked,), request, reader, run)
-        worked = explain_with(reader, run, asked, name, request.policy, request.tool)
+        changes = None if what_if is None else read_changes(what_if)
+        worked = explain_with(reader, run, asked, name, request.policy, request.tool, changes)
+        if asked.family.needs == EVIDENCE:
+            if changes is not None:
+                raise MeasureError(
+                    "what_if", "a measure of ranks and grades", f"'{asked}', which reads chunks"
+                )
+            # Imported here because most measures are computed from whole documents.
+            from gainful.analysis.explanation.chunk_by_chunk import chunk_by_chunk
+
+            worked = chunk_by_chunk(worked, reader, run, name)
         return dataclasses.replace(worked, doc_type=reader.doc_type(run))
 
 
@@ -102,6 +125,7 @@ def explain_with(
     query: str,
     policy: Policy,
     tool: Dialect | None = None,
+    changes: Sequence[Change] | None = None,
 ) -> Explanation:
     """Work out the value of one query of an already opened run, under another policy."""
     listed = read_judged_ranking(reader.under(policy), run, query)
@@ -116,9 +140,21 @@ def explain_with(
             f"{counts} because the run returned nothing for it (policy missing={missing}).",
         )
 
+    explanation = _of_ranking(listed, measure)
+    if changes is None:
+        return explanation
+    worth = sums_of([listed], measure, listed.policy).worth
+    after = _of_ranking(changed_ranking(listed, changes, worth), measure)
+    return after_changes(explanation, after, changes)
+
+
+def _of_ranking(listed: JudgedRanking, measure: Measure) -> Explanation:
+    """Work out the value of a query of a run."""
+
     def work(part: Measure) -> Explanation:
         sums = sums_of([listed], part, listed.policy)
-        return _worked(sums, query, listed.entries(listed.ranking(sums.worth)), listed.pool(part))
+        entries = listed.entries(listed.ranking(sums.worth))
+        return _worked(sums, listed.query, entries, listed.pool(part))
 
     return _explained(measure, work, sums_of([listed], measure, listed.policy))
 
@@ -129,6 +165,7 @@ def explain_grades(
     *,
     judged: "Grades | None" = None,
     policy: GivenPolicy | None = None,
+    what_if: GivenChanges | None = None,
 ) -> Explanation:
     """Work out the value of one list of grades in rank order.
 
@@ -138,10 +175,21 @@ def explain_grades(
         judged: all known grades, including the grades of the list. None if the list contains them all; the ideal
             then consists of the list itself.
         policy: the policy, a `Policy` or a dict of choices; the defaults if None.
+        what_if: changes of the list, as in `explain`. A removed document stays judged, so the ideal keeps it.
 
+    >>> print(explain_grades([1, 0, 1, 1, 0], "DCG@3", what_if="swap 2,3").effect)
+    Swapping ranks 2 and 3 raises DCG@3 from 1.500 to 1.631 (+0.131): the terms change by +0.631 at rank 2 and −0.500 at rank 3.
     >>> print(explain_grades([3, 2, 3, 0, 1, 2], judged=[3, 2, 3, 0, 1, 2, 3, 2]).conclusion)
     nDCG = DCG / IDCG = 6.861 / 9.074 = 0.756
     """
+    if what_if is not None:
+        changes = read_changes(what_if)
+        before = explain_grades(grades, measure, judged=judged, policy=policy)
+        known = None if judged is None else _one_list(judged, None, before.measure).grade.tolist()
+        listed = _one_list(grades, judged, before.measure).grade.tolist()
+        after = changed_grades(listed, known, changes)
+        worked = explain_grades(after[0], measure, judged=after[1], policy=policy)
+        return after_changes(before, worked, changes)
     asked = read_measure(measure)
     chosen = dataclasses.replace(read_policy(policy), ties="order")  # the list is in rank order
 

@@ -108,6 +108,10 @@ def changes(start: Way, end: Way) -> Iterator[str]:
     yield from (choice for choice in ORDER if start.answer(choice) != end.answer(choice))
 
 
+_OWN = ("error", "auto", "abstain")
+"""Answers that no other tool gives, or that mean another answer."""
+
+
 def variations(way: Way) -> Iterator[tuple[str, Way]]:
     """Yield every way that differs in one choice, with a label of the change."""
     varied = {
@@ -128,7 +132,7 @@ def variations(way: Way) -> Iterator[tuple[str, Way]]:
             yield label, dataclasses.replace(way, measure=way.measure.at(cutoff))
     for choice in CHOICES:
         for answer in choice.answers:
-            if choice.name in _UNTRIED or answer in ("error", "auto", way.answer(choice.name)):
+            if choice.name in _UNTRIED or answer in (*_OWN, way.answer(choice.name)):
                 continue
             if answer == "skip_all" and way.measure.family.normalised:  # the same as skip
                 continue

@@ -149,7 +149,7 @@ def which(
     >>> run = {"q": {"a": 4, "b": 3, "c": 2, "u": 1}}
     >>> found = which(judgments, run, "nDCG@4", got="0.308").found
     >>> [each.way.name for each in found if not each.change]
-    ['gdeval', 'elasticsearch', 'quepid', 'opensearch-workbench']
+    ['gdeval', 'kaggle', 'elasticsearch', 'quepid', 'opensearch-workbench']
     """
     written, number, half = _read(got)
     refuse_dialect(options, "which tries every dialect")

@@ -57,6 +57,11 @@ class Account(Document, ABC):
         """The last line."""
 
     @property
+    def effect(self) -> str:
+        """How changes of the list change the value, in a sentence; empty without changes."""
+        return ""
+
+    @property
     def conventions(self) -> str:
         """The gain and the discount in words."""
         return conventions_of(self.measure)
@@ -77,7 +82,8 @@ class Account(Document, ABC):
             html.escape, (self.heading, self.conventions, self.conclusion)
         )
         shown = super()._as_html(tables)
-        return f"<h4>{heading}</h4><p>{conventions}</p>{shown}<p><b>{conclusion}</b></p>"
+        more = f"<p>{html.escape(self.effect)}</p>" if self.effect else ""
+        return f"<h4>{heading}</h4><p>{conventions}</p>{shown}<p><b>{conclusion}</b></p>{more}"
 
     def _rendered(self, format: str) -> str:  # noqa: A002
         if format == "html":
@@ -119,7 +125,8 @@ def account_as_text(
     heading, conventions, conclusion = map(
         line, (account.heading, account.conventions, account.conclusion)
     )
-    return "\n\n".join([heading, conventions, *map(write, account.tables()), conclusion])
+    more = [line(account.effect)] if account.effect else []
+    return "\n\n".join([heading, conventions, *map(write, account.tables()), conclusion, *more])
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +184,8 @@ class Explanation(Account):
 
     Prints as text and displays as HTML in a notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
     `working` is the formula, in symbols and in numbers; "" if the value is the sum itself.
-    `doc_type` is the type of document ids before they became text.
+    `doc_type` is the type of document ids before they became text. With `what_if`, `changes` are the changes
+    of the list, `before` is the value without them, and `effect` says in a sentence which terms they change.
     """
 
     measure: Measure
@@ -188,13 +196,19 @@ class Explanation(Account):
     remark: str = ""
     working: str = ""
     doc_type: IdType = field(default=UNTYPED, compare=False)
+    before: float | None = None
+    changes: tuple[str, ...] = ()
+    effect: str = ""
 
     @property
     def heading(self) -> str:
         """What is explained."""
-        if self.query is None:
-            return str(self.measure)
-        return printable(f"{self.measure} of query {self.query}")
+        what = str(self.measure)
+        if self.query is not None:
+            what += f" of query {self.query}"
+        if self.changes:
+            what += f", after {', then '.join(self.changes)}"
+        return printable(what)
 
     @property
     def conclusion(self) -> str:
@@ -243,7 +257,13 @@ class Explanation(Account):
                 }
                 for part in self.parts
             },
-        }
+        } | self._what_if()
+
+    def _what_if(self) -> dict[str, Any]:
+        if self.before is None:
+            return {}
+        before = self.before if math.isfinite(self.before) else None
+        return {"before": before, "changes": [*self.changes], "effect": self.effect}
 
 
 def worked_conclusion(measure: str, working: str, value: float, remark: str = "") -> str:

@@ -4,90 +4,83 @@ An append locks the file, writes its lines in one call, and returns once they ar
 halfway, the last line lacks its end: readers leave it out, and the next append removes it.
 """
 
-import json
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
+from gainful.analysis.history.stored_lines import SET_START, EntryColumns, StoredLine
 from gainful.errors import InputError, warn
-from gainful.message_texts import shown
-from gainful.rows.files import path_text
 
 try:
     import fcntl
 except ImportError:  # Windows: writers must take turns
     fcntl = None  # type: ignore[assignment]
 
+_HEADER = b'{"gainful": "history", "format": 1}\n'
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 _PERMISSIONS = 0o666
 _WINDOW = 1 << 16  # bytes
 
 
-def append(
-    path: str | os.PathLike[str], header: bytes, lines: Callable[[Callable[[bytes], bool]], bytes]
-) -> None:
-    """Append lines to a file, which is created if it doesn't exist.
+class AppendOnlyFile:
+    """A history in a file.
 
     Args:
-        path: the path of the file.
-        header: the first line of every such file; other files are rejected.
-        lines: returns the lines to append; it gets a function that says whether a line of the file begins with some bytes.
+        name: the path of the file.
     """
-    name = _name_of(path)
-    with _failures_of(name), _opened(name, _FLAGS) as file:
-        _lock(file, exclusive=True)
-        size = os.fstat(file).st_size
-        content = _mapped(file, size)
-        whole = _whole_lines(content, size, header, name)
-        added = lines(lambda start: content.find(b"\n" + start) >= 0)
-        content = b""  # Windows can't shorten a file that is mapped
-        os.ftruncate(file, whole)
-        try:
-            _write(file, added if whole else header + added)
-            os.fsync(file)
-        except OSError:
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def exists(self) -> bool:
+        """Return whether there is a file that isn't empty."""
+        return os.path.exists(self.name) and os.path.getsize(self.name) > 0  # noqa: PTH110, PTH202
+
+    def append(self, sets: Mapping[str, str], entry: str, columns: EntryColumns) -> None:  # noqa: ARG002
+        """Append an entry and those sets of queries that the file lacks; the file is created if it doesn't exist."""
+        with _failures_of(self.name), _opened(self.name, _FLAGS) as file:
+            _lock(file, exclusive=True)
+            size = os.fstat(file).st_size
+            content = _mapped(file, size)
+            whole = _whole_lines(content, size, self.name)
+            starts = {digest: b"\n" + SET_START % digest.encode() for digest in sets}
+            new = [text for digest, text in sets.items() if content.find(starts[digest]) < 0]
+            content = b""  # Windows can't shorten a file that is mapped
+            added = "".join(f"{line}\n" for line in (*new, entry)).encode()
             os.ftruncate(file, whole)
-            raise
-    if not size:
-        _keep_name(name)
-    if whole < size:
-        warn(f"{name}: the last entry was not written completely, and was removed.")
+            try:
+                _write(file, added if whole else _HEADER + added)
+                os.fsync(file)
+            except OSError:
+                os.ftruncate(file, whole)
+                raise
+        if not size:
+            _keep_name(self.name)
+        if whole < size:
+            warn(f"{self.name}: the last entry was not written completely, and was removed.")
+
+    def lines(self) -> Iterator[StoredLine]:
+        """Yield each line after the header."""
+        with (
+            _failures_of(self.name),
+            _opened(self.name, os.O_RDONLY | getattr(os, "O_BINARY", 0)) as file,
+        ):
+            _lock(file, exclusive=False)
+            size = os.fstat(file).st_size
+            content = _mapped(file, size)
+            whole = _whole_lines(content, size, self.name)
+            lines = content[:whole].split(b"\n")
+        if whole < size:
+            warn(f"{self.name}: the last entry was not written completely, and is left out.")
+        for number, line in enumerate(lines[1:], 2):
+            if line:
+                yield StoredLine(f"{self.name}, line {number}", line)
 
 
-def read_lines(path: str | os.PathLike[str], header: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number and the members of each line after the header."""
-    name = _name_of(path)
-    with _failures_of(name), _opened(name, os.O_RDONLY | getattr(os, "O_BINARY", 0)) as file:
-        _lock(file, exclusive=False)
-        size = os.fstat(file).st_size
-        content = _mapped(file, size)
-        whole = _whole_lines(content, size, header, name)
-        lines = content[:whole].split(b"\n")
-    if whole < size:
-        warn(f"{name}: the last entry was not written completely, and is left out.")
-    for number, line in enumerate(lines[1:], 2):
-        if line:
-            yield number, _members(line, f"{name}, line {number}")
-
-
-def _members(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        members = json.loads(line)
-    except ValueError:
-        members = None
-    if not isinstance(members, dict):
-        remedy = "Remove the line; the other entries don't depend on it."
-        raise InputError(
-            where, "an entry of the history", shown(line[:80].decode(errors="replace")), remedy
-        )
-    return members
-
-
-def _whole_lines(content: "bytes | mmap.mmap", size: int, header: bytes, name: str) -> int:
+def _whole_lines(content: "bytes | mmap.mmap", size: int, name: str) -> int:
     """Return the length of the complete lines, and reject a file that is no history."""
-    if content[: len(header)] != header[:size]:
+    if content[: len(_HEADER)] != _HEADER[:size]:
         raise InputError(
             name, "a history that gainful wrote", "another file", "Choose another name."
         )
@@ -132,9 +125,3 @@ def _failures_of(name: str) -> Iterator[None]:
         yield
     except OSError as problem:
         raise InputError(name, "a history file", problem.strerror or str(problem)) from None
-
-
-def _name_of(path: object) -> str:
-    if not isinstance(path, str | bytes | os.PathLike) or not path:
-        raise InputError("path", "the path of a history file", shown(path))
-    return path_text(path)  # type: ignore[arg-type]

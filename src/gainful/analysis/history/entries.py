@@ -6,12 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful import arguments
-from gainful.analysis.history.append_only_file import append
 from gainful.analysis.history.packed_arrays import (
     packed,
     packed_bools,
@@ -21,11 +20,14 @@ from gainful.analysis.history.packed_arrays import (
     unpacked_floats,
     unpacked_ints,
 )
+from gainful.analysis.history.stored_lines import EntryColumns, Store
+from gainful.analysis.history.stores import store_at
 from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import Ints
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import digest_of
+from gainful.evaluation.query_samples import QuerySample
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores
 from gainful.measures.notation import parse
@@ -33,8 +35,6 @@ from gainful.measures.policy import CHOICES, Policy
 from gainful.message_texts import shown
 from gainful.output.writing.result_base import Record
 
-HEADER = b'{"gainful": "history", "format": 1}\n'
-"""The first line of a history's file."""
 LEVEL = 0.95
 """The level of the intervals in an entry."""
 _SAMPLED: Mapping[str, Callable[[str], Any]] = {
@@ -66,6 +66,15 @@ class QuerySet:
         drawn = {name: read(members[name]) for name, read in _SAMPLED.items() if name in members}
         queries = tuple(json.loads(unpacked(members["ids"])))
         return cls(queries, unpacked_ints(members["judged"]), Sampling(**drawn) if drawn else None)
+
+    @property
+    def sample(self) -> QuerySample | None:
+        """The same as `sampling`, by the ids of the queries."""
+        arrays = {} if self.sampling is None else {n: getattr(self.sampling, n) for n in _SAMPLED}
+        columns = {name: array.tolist() for name, array in arrays.items() if array is not None}
+        for name in ("clusters", "strata"):
+            columns |= {name: [*map(str, columns[name])]} if name in columns else {}
+        return QuerySample.of_columns(self.queries, columns) if columns else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,6 +144,7 @@ class HistoryEntry(Record):
                 counted=np.stack(known, axis=1),
                 judged=queries.judged,
                 name=self.title,
+                sample=queries.sample,
                 **{name: members[name] for name in _SCALARS},
             )
         except (GainfulError, LookupError, TypeError, ValueError, AttributeError):
@@ -172,13 +182,15 @@ def add(
     time: datetime | str | None = None,
     again: Scores | None = None,
 ) -> HistoryEntry:
-    """Append the scores of a run to a history, which is a file that only grows.
+    """Append the scores of a run to a history, which only grows.
 
-    The entry is on the disk when the function returns, whatever happens to the process later, and any number of
+    The entry is stored when the function returns, whatever happens to the process later, and any number of
     processes can add entries at the same time. Weights and clusters of the queries are kept.
 
     Args:
-        path: the file of the history; it is created if it doesn't exist.
+        path: the history, which is created if it doesn't exist: the path of a file, of a database of DuckDB
+            (`search.duckdb`) or SQLite (`search.sqlite`), or the URL of a PostgreSQL database
+            (`postgresql://user@host/database`).
         scores: what `evaluate` returns.
         run: the name of the run; entries with the same name are one line of the history.
         label: the release or anything else that happened, shown on the page.
@@ -195,8 +207,44 @@ def add(
     >>> entry.label, entry.means
     ('v1', {'RR': 0.5})
     """
+    drafted = draft(scores, run=run, label=label, commit=commit, time=time, again=again)
+    drafted.append_to(store_at(path))
+    return drafted.entry
+
+
+class Draft(NamedTuple):
+    """An entry that is not in a history yet.
+
+    Attributes:
+        entry: the entry.
+        sets: the lines of its sets of queries, by their digests.
+        line: its own line.
+        columns: the columns that databases have.
+    """
+
+    entry: HistoryEntry
+    sets: Mapping[str, str]
+    line: str
+    columns: EntryColumns
+
+    def append_to(self, store: Store) -> None:
+        """Append the entry to a history."""
+        store.append(self.sets, self.line, self.columns)
+
+
+def draft(
+    scores: Scores,
+    *,
+    run: str,
+    label: str,
+    commit: str,
+    time: datetime | str | None,
+    again: Scores | None = None,
+) -> Draft:
+    """Return the scores of a run as an entry, with arguments as in `add`."""
+    measured = read_time(time)
     about: dict[str, Any] = {
-        "time": _time(time).isoformat(),
+        "time": measured.isoformat(),
         "run": arguments.text(run, "run", "the name of a run"),
         "label": arguments.text(label, "label"),
         "commit": arguments.text(commit, "commit"),
@@ -219,14 +267,14 @@ def add(
         sets.append(_set_of(old, again.sampling))
     for key, (digest, _) in zip(("scores", "again"), sets, strict=False):
         members[key]["queries"] = digest
-
-    def lines(known: Callable[[bytes], bool]) -> bytes:
-        new = {digest: line for digest, line in sets if not known(_start_of_set(digest))}
-        return b"".join([*new.values(), _line(members)])
-
-    append(path, HEADER, lines)
+    means = {
+        name: (_finite(mean), _finite(low), _finite(high))
+        for name, mean in about["means"].items()
+        for low, high in [about["intervals"][name] or (None, None)]
+    }
+    columns = EntryColumns(measured, about["run"], about["label"], about["commit"], means)
     read = {digest: QuerySet.read(json.loads(line)) for digest, line in sets}
-    return entry_of(members, read, "entry")
+    return Draft(entry_of(members, read, "entry"), dict(sets), _line(members), columns)
 
 
 def _members_of(baseline: Baseline) -> dict[str, Any]:
@@ -245,7 +293,7 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _set_of(baseline: Baseline, sampling: Sampling | None) -> tuple[str, bytes]:
+def _set_of(baseline: Baseline, sampling: Sampling | None) -> tuple[str, str]:
     """Return the digest and the line of the queries of scores."""
     members = {
         "ids": packed(json.dumps(baseline.queries).encode()),
@@ -260,19 +308,21 @@ def _set_of(baseline: Baseline, sampling: Sampling | None) -> tuple[str, bytes]:
     return digest, _line({"queries": digest, **members})
 
 
-def _start_of_set(digest: str) -> bytes:
-    return _line({"queries": digest})[:-2]
+def _line(members: Mapping[str, Any]) -> str:
+    return json.dumps(members, allow_nan=False)
 
 
-def _line(members: Mapping[str, Any]) -> bytes:
-    return f"{json.dumps(members, allow_nan=False)}\n".encode()
+def _finite(number: float | str | None) -> float | None:
+    """Return a number for a column; None for one that isn't finite, which is written as a text."""
+    return number if isinstance(number, float | int) else None
 
 
 def _written(number: float) -> float | str:
     return number if math.isfinite(number) else repr(number)
 
 
-def _time(given: datetime | str | None) -> datetime:
+def read_time(given: datetime | str | None) -> datetime:
+    """Return a time in UTC; now if None."""
     if given is None:
         return datetime.now(UTC)
     expected = "a datetime, or a text such as 2026-05-01T06:00:00Z"
@@ -291,7 +341,7 @@ def _damaged(where: str) -> InputError:
         where,
         "a complete entry",
         "a damaged one",
-        "Remove its line; the other entries don't depend on it.",
+        "Remove it; the other entries don't depend on it.",
     )
 
 

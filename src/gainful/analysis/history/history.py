@@ -6,21 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful import arguments
-from gainful.analysis.history.append_only_file import read_lines
 from gainful.analysis.history.changes import Change, Changes, changes_of
 from gainful.analysis.history.entries import (
-    HEADER,
     LEVEL,
     HistoryEntry,
     QuerySet,
     entry_of,
     names_in,
 )
+from gainful.analysis.history.stored_lines import Store
+from gainful.analysis.history.stores import store_at
 from gainful.errors import InputError
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.output.rendering.table_formats import Table
 from gainful.output.writing.result_base import Printed
-from gainful.rows.files import path_text
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -28,7 +27,7 @@ class History(Printed):
     """The entries of a history, in the order of their times.
 
     Attributes:
-        path: the file.
+        path: the path or URL.
         entries: the entries.
     """
 
@@ -115,7 +114,7 @@ class History(Printed):
 
 
 def read(path: str | os.PathLike[str]) -> History:
-    """Read a history; an entry that was not written completely is left out with a warning.
+    """Read a history from a file or a database; an entry that was not written completely is left out with a warning.
 
     >>> import gainful as gf, pathlib, tempfile
     >>> scores = gf.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"b": 2, "a": 1}}, "RR")
@@ -127,17 +126,22 @@ def read(path: str | os.PathLike[str]) -> History:
     >>> history, len(history.changes())
     (History(2 entries of run; RR), 0)
     """
+    return read_store(store_at(path))
+
+
+def read_store(store: Store) -> History:
+    """Return the history in a store."""
     sets: dict[str, QuerySet] = {}
     entries = []
-    for number, members in read_lines(path, HEADER):
-        where = f"{path_text(path)}, line {number}"
+    for line in store.lines():
+        members = line.members()
         if "queries" in members:
             try:
                 sets[members["queries"]] = QuerySet.read(members)
             except (LookupError, TypeError, ValueError):
-                expected, remedy = "a complete list of queries", "Restore the line from a copy."
-                raise InputError(where, expected, "a damaged one", remedy) from None
+                expected, remedy = "a complete list of queries", "Restore it from a copy."
+                raise InputError(line.where, expected, "a damaged one", remedy) from None
         else:
-            entries.append(entry_of(members, sets, where))
+            entries.append(entry_of(members, sets, line.where))
     entries.sort(key=lambda entry: entry.time)
-    return History(path_text(path), tuple(entries))
+    return History(store.name, tuple(entries))

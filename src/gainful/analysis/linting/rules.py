@@ -501,6 +501,37 @@ def fractional_grades(look: Look) -> Iterator[Draft]:
 
 
 @_rule(
+    "uneven-ideals",
+    "note",
+    "judgments",
+    "Average nDCG, which counts all queries alike, instead of CG or DCG.",
+)
+def uneven_ideals(look: Look) -> Iterator[Draft]:
+    """Ideal lists of very different DCG: a mean of CG or DCG would depend on few queries.
+
+    The ideal is cut at the cutoff. Only for 10 or more queries with positive grades, if the effective number
+    of ideals, (Σ I)² / Σ I², is below half their number.
+    """
+    # Imported here because the help of a check lists the rules, and imports little.
+    from gainful.evaluation.sizes_of_ideals import FEWEST_IDEALS, UNEVEN
+
+    ((count, low, high, effective, query),) = look.session.rows(
+        "WITH placed AS (SELECT query, number, row_number() OVER (PARTITION BY query ORDER BY number DESC) AS place "
+        f"FROM {look.table.table} WHERE number > 0), ideals AS (SELECT query, sum(number / log2(place + 1)) AS ideal "
+        f"FROM placed WHERE place <= {look.cutoff} GROUP BY query) SELECT count(*), min(ideal), max(ideal), "
+        "sum(ideal / highest) ** 2 / sum((ideal / highest) ** 2), arg_max(query, (ideal, query)) "
+        "FROM ideals, (SELECT max(ideal) AS highest FROM ideals)"
+    )
+    if count >= FEWEST_IDEALS and effective < UNEVEN * count:
+        dcg = f"DCG@{look.cutoff}"
+        message = (
+            f"{counted(count, 'query', 'queries')} whose ideal {dcg} ranges from {low:.4g} to {high:.4g}: a mean of "
+            f"{dcg} would depend on about {effective:.0f} of them"
+        )
+        yield Draft(look.table, count, message, f"{high:.4g}", query)
+
+
+@_rule(
     "extra-query",
     "note",
     "shared queries",

@@ -41,15 +41,18 @@ def interval(lists: ShownLists, model: FittedModel, ends: Floats) -> tuple[Float
         scale, yes, no = _as_rates(lists, model)
     elif model.name in _FROM_SHARED:
         yes, no = _widened(yes, no, _FROM_SHARED[model.name](lists, model))
-    distinct, places = np.unique(yes + 1j * no, return_inverse=True)  # few, if they are counts
-    low, high = (beta_quantile(end, distinct.real, distinct.imag)[places] * scale for end in ends)
+    # The distinct distributions are few if they come from counts.
+    (of_yes, some), (of_no, others) = (np.unique(each, return_inverse=True) for each in (yes, no))
+    cells, places = np.unique(some * len(of_no) + others, return_inverse=True)
+    yes, no = of_yes[cells // len(of_no)], of_no[cells % len(of_no)]
+    low, high = (beta_quantile(end, yes, no)[places] * scale for end in ends)
     return low, high
 
 
 def _as_rates(lists: ShownLists, model: FittedModel) -> tuple[Floats, Floats, Floats]:
     """Return COEC as click rates: its ratio (p,) to them, and their beta distributions."""
     rates, clicks = model.shared["rate"], model.attraction.successes + model.attraction.prior.yes
-    shown, at_rank = lists.sums(np.ones(len(lists.pairs))), lists.by_rank(np.ones(len(lists.pairs)))
+    shown, at_rank = lists.sums(), lists.by_rank()
     rate = model.attraction.trials / np.maximum(shown, _LEAST)
     trials = (model.attraction.trials + model.attraction.prior.yes) / np.maximum(rate, _LEAST)
     cells = Cells.of(lists, lists.ranks, len(rates))

@@ -74,24 +74,40 @@ class ShownLists:
         """The deepest rank."""
         return int(self.ranks.max(initial=0))
 
+    @property
+    def total(self) -> float:
+        """The weighted number of rows."""
+        return float(len(self.pairs) if self.weights is None else self.weights.sum())
+
     def weighted(self, values: Floats | Bools) -> Floats:
         """Return values (n,) times the weights of their rows."""
-        if self.weights is None:
-            return values.astype(np.float64, copy=False)
-        return values * self.weights
+        return (
+            values.astype(np.float64, copy=False) if self.weights is None else values * self.weights
+        )
 
-    def sums(self, values: Floats | Bools) -> Floats:
-        """Return the weighted sum (count,) of values (n,) for each pair."""
-        return _sums(self.pairs, self.weighted(values), self.count)
+    def sums(self, values: Floats | Bools | None = None) -> Floats:
+        """Return the weighted sum (count,) of values (n,) for each pair; the weighted number of rows if None."""
+        return self.sums_at(self.pairs, values, self.count)
 
-    def by_rank(self, values: Floats | Bools) -> Floats:
-        """Return the weighted sum (deepest + 1,) of values (n,) at each rank."""
-        return _sums(self.ranks, self.weighted(values), self.deepest + 1)
+    def by_rank(self, values: Floats | Bools | None = None) -> Floats:
+        """Return the weighted sum (deepest + 1,) of values (n,) at each rank; the weighted number of rows if None."""
+        return self.sums_at(self.ranks, values, self.deepest + 1)
+
+    def sums_at(self, places: Ints, values: Floats | Bools | None, count: int) -> Floats:
+        """Return the weighted sum (count,) of values (n,) for each place (n,); the weighted number of rows if None."""
+        if values is None:
+            return _sums(places, self.weights, count)
+        if values.dtype != bool:
+            return _sums(places, self.weighted(values), count)
+        # Reading only the rows that count is faster than adding zeros.
+        weights = None if self.weights is None else self.weights[values]
+        return _sums(places[values], weights, count)
 
     def last_clicks(self) -> Ints:
         """Return the row (m,) of each list's last click; for a list without clicks, the row before its first."""
-        rows = np.where(self.clicks, np.arange(len(self.clicks)), -1)
-        last = np.maximum.reduceat(rows, self.starts[:-1]) if rows.size else rows
+        rows = np.flatnonzero(self.clicks)
+        before = np.searchsorted(rows, self.starts)  # clicks above the rows of each list
+        last: Ints = np.append(-1, rows)[before[1:]]
         return np.maximum(last, self.starts[:-1] - 1)
 
     def part(self, chosen: Bools) -> "ShownLists":
@@ -107,9 +123,9 @@ class ShownLists:
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """A beta distribution of probabilities, as if `yes` of `yes + no` trials had succeeded."""
+    """A beta distribution of probabilities, as if `yes` (one number, or one per pair) of `yes + no` trials had succeeded."""
 
-    yes: float = 0.0
+    yes: float | Floats = 0.0
     no: float = 0.0
 
     def mean(self, successes: Floats, trials: Floats) -> Floats:
@@ -298,7 +314,7 @@ def perplexity_by_rank(lists: ShownLists, model: FittedModel) -> Floats:
     """
     probability = click_probabilities(lists, model)
     bits = lists.by_rank(np.log2(np.where(lists.clicks, probability, 1 - probability)))[1:]
-    rows = lists.by_rank(np.ones(len(lists.clicks)))[1:]
+    rows = lists.by_rank()[1:]
     means = np.divide(bits, rows, out=np.full(len(rows), np.nan), where=rows > 0)
     perplexities: Floats = np.exp2(-means)
     return perplexities
@@ -312,7 +328,7 @@ def _everywhere(lists: ShownLists, _: FittedModel) -> Floats:
 
 
 def _fit_ctr(lists: ShownLists, how: Fitting) -> FittedModel:
-    shown = lists.sums(np.ones(len(lists.pairs)))
+    shown = lists.sums()
     return FittedModel("ctr", how.counts(lists.sums(lists.clicks), shown))
 
 
@@ -321,22 +337,26 @@ def _shares(clicks: Floats, shown: Floats) -> Floats:
 
 
 def _fit_coec(lists: ShownLists, how: Fitting) -> FittedModel:
-    rates = _shares(lists.by_rank(lists.clicks), lists.by_rank(np.ones(len(lists.ranks))))
+    rates = _shares(lists.by_rank(lists.clicks), lists.by_rank())
     clicks, expected = lists.sums(lists.clicks), lists.sums(rates[lists.ranks])
-    prior = how.prior or _gamma_prior(clicks, expected, lists.sums(np.ones(len(lists.pairs))))
+    prior = how.prior or _prior_of_ratios(clicks, expected, lists.sums())
     return FittedModel("coec", Counts(clicks, expected, prior), {"rate": rates})
 
 
-def _gamma_prior(clicks: Floats, expected: Floats, impressions: Floats) -> Prior:
-    """Return the prior of a ratio whose mean is 1: clicks as if `yes` had been observed where `yes` were expected."""
-    shown = expected > 0
-    clicks, expected, impressions = clicks[shown], expected[shown], impressions[shown]
-    if len(clicks) < _FEWEST_PAIRS:
+def _prior_of_ratios(clicks: Floats, expected: Floats, impressions: Floats) -> Prior:
+    """Return the prior of ratios whose mean is 1: clicks as if `yes` (p,) had been observed where as many were expected.
+
+    Given the ratio ρ of a pair, its clicks are binomial with the probability ρr, where r is the rate expected
+    at its ranks. If ratios have the variance v, the clicks have the variance n r (1 − r) + v n (n − 1) r², and
+    the beta distribution of ρr with the mean r and the variance v r² has yes = (1 − r) / v − r.
+    """
+    shown = impressions > 0
+    if shown.sum() < _FEWEST_PAIRS:
         return Prior(_JEFFREYS, 0.0)
-    # The variance of clicks is expected · (1 − expected / impressions) + expected² / strength.
-    beyond = np.sum((clicks - expected) ** 2 - expected * (1 - expected / impressions))
-    strength = np.sum(expected**2) / max(beyond, _LEAST)
-    return Prior(float(np.clip(strength, _JEFFREYS, _STRONGEST)), 0.0)
+    rates = _shares(expected, impressions)
+    beyond = ((clicks - expected) ** 2 - expected * (1 - rates)).sum()
+    variance = max(beyond / max((expected * (expected - rates)).sum(), _LEAST), _LEAST)
+    return Prior(np.clip((1 - rates) / variance - rates, _JEFFREYS, _STRONGEST), 0.0)
 
 
 def _expected_at_rank(lists: ShownLists, model: FittedModel) -> Floats:
@@ -351,15 +371,16 @@ def _at(table: Floats, places: Ints) -> Floats:
 
 def _down_to(lists: ShownLists, last: Ints) -> Bools:
     """Return the rows (n,) down to a row (m,) of each list, or all rows of a list without clicks."""
-    last = np.where(last < lists.starts[:-1], lists.starts[1:] - 1, last)
-    return np.arange(len(lists.pairs)) <= np.repeat(last, np.diff(lists.starts))
+    begin, end = lists.starts[:-1], lists.starts[1:]
+    split = np.where(last < begin, end, last + 1)
+    sizes = np.stack([split - begin, end - split], axis=1).ravel()
+    return np.repeat(np.tile([True, False], len(last)), sizes)
 
 
 def _first_clicks(lists: ShownLists) -> Ints:
-    end = np.repeat(lists.starts[1:], np.diff(lists.starts))
-    rows = np.where(lists.clicks, np.arange(len(lists.clicks)), end)
-    first = np.minimum.reduceat(rows, lists.starts[:-1]) if rows.size else rows
-    return np.where(first == lists.starts[1:], lists.starts[:-1] - 1, first)
+    rows = np.append(np.flatnonzero(lists.clicks), len(lists.pairs))
+    first = rows[np.searchsorted(rows, lists.starts[:-1])]
+    return np.where(first < lists.starts[1:], first, lists.starts[:-1] - 1)
 
 
 def _fit_cascade(lists: ShownLists, how: Fitting) -> FittedModel:
@@ -751,13 +772,15 @@ class Cells:
         keys = lists.pairs.astype(np.int64) * count + contexts
         if lists.count * count <= _DENSE:
             size = lists.count * count
-            shown = _sums(keys, lists.weights, size)
-            clicked = _sums(keys, lists.weighted(lists.clicks), size)
+            shown, clicked = (
+                lists.sums_at(keys, None, size),
+                lists.sums_at(keys, lists.clicks, size),
+            )
             used = np.flatnonzero(shown)
             return cls(used // count, used % count, shown[used], clicked[used])
         used, places = np.unique(keys, return_inverse=True)
-        shown = _sums(places, lists.weights, len(used))
-        return cls(used // count, used % count, shown, _sums(places, lists.weighted(lists.clicks), len(used)))  # fmt: skip
+        sums = (lists.sums_at(places, values, len(used)) for values in (None, lists.clicks))
+        return cls(used // count, used % count, *sums)
 
     def expected(self, examined: Floats, means: Floats) -> tuple[Floats, Floats]:
         """Return (3, p) sums for the pairs and (3, k) sums for the contexts.
@@ -836,7 +859,7 @@ def _fit_by_context(
         if rounds >= _ROUNDS_OF_PRIOR and change < _CLOSE:
             break
     if attraction is None:  # no rounds at all
-        attraction = how.counts(clicks, lists.sums(np.ones(len(lists.pairs))))
+        attraction = how.counts(clicks, lists.sums())
     return FittedModel(name, attraction, {"examination": examined}, None, rounds)
 
 

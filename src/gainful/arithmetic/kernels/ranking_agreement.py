@@ -1,4 +1,4 @@
-"""Agreement of two rankings: rank-biased overlap, pairs in the same order, τ_AP.
+"""Agreement of two orders of the same items: pairs in the same order, τ_AP, τ_h.
 
 Items are represented by their ranks or scores on both sides, without names.
 """
@@ -9,103 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-
-
-def overlaps(met: Ints, longer: int) -> Ints:
-    """Return X (longer,): the number of items in the first d ranks of both lists, d = 1, 2, ….
-
-    Args:
-        met: (m,) for each item of both lists the larger of its two ranks, from 1.
-        longer: length of the longer list; beyond its end, the shorter list counts as a whole.
-
-    >>> overlaps(np.array([3, 1, 3]), 4)
-    array([1, 1, 3, 3])
-    """
-    counts: Ints = np.cumsum(np.bincount(met, minlength=longer + 1))[1:]
-    return counts
-
-
-def rbo_extrapolated(overlap: Ints, shorter: int, p: float) -> float:
-    """Return RBO_EXT, equation 32 of Webber, Moffat and Zobel.
-
-    With l the longer and s the shorter length, the unseen part of the shorter list is assumed to
-    agree at the rate of its end, X_s/s, and the agreement A_l is assumed to continue beyond l:
-
-        A_d = X_d/d for d ≤ s, (X_d + (d − s) · X_s/s)/d for s < d ≤ l
-        RBO_EXT = (1 − p) Σ_{d=1..l} p^(d−1) A_d + p^l A_l = Σ_{d=1..l} p^(d−1) (A_d − A_{d−1})
-
-    with A_0 = 0. The last form, by parts, gives exactly 1 for equal lists.
-
-    Args:
-        overlap: (l,) X by depth.
-        shorter: s.
-        p: between 0 and 1.
-
-    >>> round(rbo_extrapolated(np.array([1, 1, 3]), 3, 0.9), 3)
-    0.955
-    """
-    depth = np.arange(1, overlap.size + 1)
-    unseen = np.maximum(depth - shorter, 0)
-    agreement = (overlap * shorter + unseen * overlap[shorter - 1]) / (shorter * depth)
-    steps = np.diff(agreement, prepend=0.0) * p ** (depth - 1)
-    # The products are rounded, but rounding must not push the sum past 1.
-    return min(math.fsum(steps.tolist()), 1.0)
-
-
-def rbo_least(overlap: Ints, p: float) -> float:
-    """Return RBO_MIN, equation 11: no unseen item is in both lists.
-
-        RBO_MIN = (1 − p) (Σ_{d=1..l} p^(d−1) X_d/d + X_l Σ_{d>l} p^(d−1)/d)
-
-    Args:
-        overlap: (l,) X by depth.
-        p: between 0 and 1.
-
-    >>> round(rbo_least(np.array([1, 1, 3]), 0.9), 5)
-    0.47753
-    """
-    depth = np.arange(1, overlap.size + 1)
-    seen = math.fsum((overlap / depth * p ** (depth - 1)).tolist())
-    return min((1 - p) * (seen + int(overlap[-1]) * _tail(overlap.size, p)), 1.0)
-
-
-def rbo_residual(overlap: Ints, shorter: int, p: float) -> float:
-    """Return RBO_RES, equation 30: how much RBO could exceed RBO_MIN.
-
-    At best, each item after the end of a list is also in the other list. So the overlap grows by
-    d − s after rank s and by another d − l after rank l, until at f = l + s − X_l both lists
-    contain the same items, and A_d = 1 from there:
-
-        RBO_RES = (1 − p) (Σ_{d=s+1..f} p^(d−1) ((d − s) + max(d − l, 0))/d
-                           + Σ_{d>f} p^(d−1) (d − X_l)/d)
-
-    Args:
-        overlap: (l,) X by depth.
-        shorter: s.
-        p: between 0 and 1.
-
-    >>> round(rbo_residual(np.array([1, 1, 3]), 3, 0.9), 5)
-    0.47747
-    """
-    longer, common = overlap.size, int(overlap[-1])
-    full = longer + shorter - common
-    depth = np.arange(shorter + 1, full + 1)
-    gained = (depth - shorter) + np.maximum(depth - longer, 0)
-    rising = math.fsum((gained / depth * p ** (depth - 1)).tolist())
-    return (1 - p) * rising + p**full - (1 - p) * common * _tail(full, p)
-
-
-def _tail(depth: int, p: float) -> float:
-    """Return Σ_{d>depth} p^(d−1)/d, which is −ln(1 − p)/p less the terms up to the depth.
-
-    At large depths the difference is smaller than its rounding error, which a large overlap would
-    multiply, so it is kept between the first term and the sum of p^(d−1)/(depth + 1).
-    """
-    ranks = np.arange(1, depth + 1)
-    terms = p ** (ranks - 1) / ranks
-    rest = math.fsum([-math.log1p(-p) / p, *(-terms).tolist()])
-    first = p**depth / (depth + 1)
-    return min(max(rest, first), first / (1 - p))
 
 
 def smaller_before(places: Ints) -> Ints:
@@ -189,21 +92,120 @@ def _tied(differ: Bools) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-def tau_ap(places: Ints) -> float:
-    """Return τ_AP = 2/(n − 1) · Σ_{i=2..n} C(i)/(i − 1) − 1.
+def dominated(first: Floats, second: Floats) -> Ints:
+    """Count for each item how many items have smaller scores on both sides (n,); n log n.
 
-    C(i) is the number of the i − 1 items above rank i that are also above it in the reference.
+    >>> dominated(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1.0, 5.0, 2.0, 2.0]))
+    array([0, 1, 1, 1])
+    """
+    order = np.lexsort((-second, first))
+    # Among equal scores on the second side, later items get the smaller places, so that none counts.
+    places = np.empty(first.size, np.int64)
+    backwards = np.argsort(second[order][::-1], kind="stable")
+    places[first.size - 1 - backwards] = np.arange(first.size)
+    counts = np.empty(first.size, np.int64)
+    counts[order] = smaller_before(places)
+    return counts
 
-    Args:
-        places: (n,) two or more: the place in the reference, from 0, of each item of the ranking
-            in rank order.
 
-    >>> tau_ap(np.array([0, 2, 1]))
+def tau_ap_a(reference: Floats, ranking: Floats) -> float:
+    """Return τ_AP = 2/(n − 1) · Σ_{i=2..n} C(i)/(i − 1) − 1 of scores (n,), n ≥ 2.
+
+    C(i) is the number of the i − 1 items above rank i that are also above it in the reference. With ties,
+    the value is the mean over all orders of tied items. Pairs that are tied on either side agree in half of
+    the orders, and an item of a group of t items from rank r on has each rank r + k, k < t, with k members of
+    the group above it, in the same share of the orders.
+
+    J. Urbano and M. Marrero, The treatment of ties in AP correlation, ICTIR 2017, define it for a
+    reference without ties.
+
+    >>> tau_ap_a(np.array([3.0, 2.0, 1.0]), np.array([1.0, 1.0, 0.0]))
     0.5
     """
-    above = np.arange(1, places.size)
-    shares = smaller_before(places)[1:] / above
-    return 2 * math.fsum(shares.tolist()) / above.size - 1
+    above, tied = _above_and_tied(ranking)
+    agreeing, opposite = dominated(-reference, -ranking), dominated(reference, -ranking)
+    likely = agreeing + (above - agreeing - opposite) / 2
+    lower = above > 0
+    inverses = np.cumsum(np.concatenate(([0.0], 1 / np.arange(1, ranking.size))))
+    sums = inverses[(above + tied)[lower] - 1] - inverses[above[lower] - 1]
+    divisors = np.where(tied[lower] > 1, tied[lower] / sums, above[lower])  # harmonic means
+    ranks = np.arange(1, ranking.size)  # from 0, without the first
+    inside = (ranks - np.sort(above)[1:]) / 2 / ranks
+    total = math.fsum([*(likely[lower] / divisors).tolist(), *inside.tolist()])
+    return 2 * total / (ranking.size - 1) - 1
+
+
+def tau_ap_b(first: Floats, second: Floats) -> float:
+    """Return τ_AP,b of scores (n,), the mean of both directions; NaN if all items tie on a side.
+
+    In each direction, C(i)/(i − 1) is computed over the items above the group of item i, without the first
+    group; an item that ties in the reference doesn't agree (Urbano and Marrero).
+
+    >>> tau_ap_b(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 1.0]))
+    0.75
+    """
+    agreeing = dominated(-first, -second)
+    values = []
+    for scores in (first, second):
+        above, _ = _above_and_tied(scores)
+        lower = above > 0
+        if not lower.any():
+            return math.nan
+        shares = agreeing[lower] / above[lower]
+        values.append(2 * math.fsum(shares.tolist()) / shares.size - 1)
+    return (values[0] + values[1]) / 2
+
+
+def tau_h(first: Floats, second: Floats) -> float:
+    """Return τ_h of scores (n,): τ_b with the weight 1/rank + 1/rank' for each pair; NaN if a side is tied.
+
+    The ranks are those of the first side, with ties in the order of the second; the value is the mean with
+    the value for the ranks of the second side. S. Vigna, A weighted correlation index for rankings with
+    ties, WWW 2015.
+
+    >>> round(tau_h(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), 4)
+    0.5455
+    """
+    surplus = (
+        dominated(first, second) + dominated(-first, -second)
+        - dominated(first, -second) - dominated(-first, second)
+    )  # fmt: skip
+    untied = [scores.size - _above_and_tied(scores)[1] for scores in (first, second)]
+    values = []
+    for leading, other in ((first, second), (second, first)):
+        weights = np.empty(leading.size)
+        weights[np.lexsort((other, leading))[::-1]] = 1 / np.arange(1, leading.size + 1)
+        norms = [math.fsum((weights * count).tolist()) for count in untied]
+        if not all(norms):
+            return math.nan
+        values.append(math.fsum((weights * surplus).tolist()) / math.sqrt(norms[0] * norms[1]))
+    return min(max((values[0] + values[1]) / 2, -1.0), 1.0)
+
+
+def _above_and_tied(scores: Floats) -> tuple[Ints, Ints]:
+    """Return for each item how many items have a higher score, and how many the same, itself included."""
+    ascending = np.sort(scores)
+    above = scores.size - np.searchsorted(ascending, scores, "right")
+    return above, scores.size - np.searchsorted(ascending, scores, "left") - above
+
+
+def least_promoted(reference: Ints, ranking: Ints, depth: int) -> int:
+    """Return the deepest rank in the reference of an item that the ranking promotes to the depth or above.
+
+    An item that the reference lacks counts as the first one after its end. The result is 0 if no item is
+    promoted.
+
+    Args:
+        reference: (n,) ranks from 1; 0 for items that it lacks.
+        ranking: (n,) ranks from 1; 0 for items that it lacks.
+        depth: the last rank of the ranking that counts.
+
+    >>> least_promoted(np.array([1, 2, 3, 4]), np.array([1, 3, 2, 4]), 4)
+    3
+    """
+    before = np.where(reference > 0, reference, reference.max(initial=0) + 1)
+    promoted = (ranking > 0) & (ranking <= depth) & (ranking < before)
+    return int(before[promoted].max(initial=0))
 
 
 def kendall_tau_of_rows(first: Floats, second: Floats) -> Floats:

@@ -64,6 +64,32 @@ def betting_capital(
     return np.exp(_log_capital(shares, sizes, _stakes(shares, level), inside))
 
 
+def combine_e_values(e_values: ArrayLike, *, same_queries: bool = False) -> Floats:
+    """Return (n,) the evidence after each of (n,) e-values, such as one for each day.
+
+    E-values of days with new queries are multiplied. Without a difference, the probability that their product
+    ever reaches 1/α is at most α, so you may look every day. E-values of the same queries depend on each other
+    and are averaged; look at their mean only once, on a day that you chose in advance.
+
+    Args:
+        e_values: (n,) numbers from 0, in the order of the days: `Difference.e_value`, or the last number of
+            `betting_capital`.
+        same_queries: whether the days measured the same queries.
+
+    >>> combine_e_values([3.0, 8.0, 0.5]).round(6).tolist()
+    [3.0, 24.0, 12.0]
+    >>> combine_e_values([3.0, 8.0, 1.0], same_queries=True).tolist()
+    [3.0, 5.5, 4.0]
+    """
+    table = read_values(e_values, "e_values", ("e-values",))
+    if (table < 0).any():
+        raise InputError("e_values", "numbers from 0", f"{table[table < 0][0]:g}")
+    if arguments.truth(same_queries, "same_queries"):
+        return np.array([table[:count].mean() for count in range(1, table.size + 1)])
+    with np.errstate(over="ignore"):  # overwhelming evidence is infinite
+        return np.array([table[:count].prod() for count in range(1, table.size + 1)])
+
+
 def betting_ends(
     values: ArrayLike, *, level: float = 0.95, ends: Ends = (-1.0, 1.0), weights: ArrayLike = 1.0
 ) -> Ends:

@@ -24,6 +24,7 @@ Ends = tuple[float, float]
 ANY: Ends = (-math.inf, math.inf)
 
 NEEDS_RANGE = "betting needs a measure with a range, such as nDCG; choose asymptotic"
+_NO_RANGE = "betting needs values that count with their weights; choose asymptotic, or no dialect"
 _ONE = "one query, no interval"
 _SAME = "all queries have the same value, so the interval is that value, even for few queries"
 _SKEWED = 0.2  # skewness/√n: Student's t then misses in 4% of cases on one side, not in 2.5%
@@ -472,14 +473,18 @@ def intervals_of_means(
     """
     chosen, noun, drawn = INTERVALS[method], "queries", sampling
     columns, effective = values.shape[1], float(len(values))
+    if sampling is not None and sampling.once is not None:
+        ends = None  # the mean may leave the range of the values
     if sampling is not None and not sampling.plain:
         noun = "clusters" if sampling.clusters is not None else "queries"
         effective = sampling.effective(len(values))
         values = values if chosen.in_order else sampling.spread(values)
     # Few of many queries may have almost all the weight.
     few = min(len(values), math.floor(effective + _ROUNDING))
-    if few < chosen.fewest and len(values) > 1:
-        note = too_few_queries(few, noun)
+    note = too_few_queries(few, noun) if few < chosen.fewest and len(values) > 1 else ""
+    if chosen.in_order is not None and drawn is not None and drawn.once is not None:
+        note = _NO_RANGE
+    if note:
         none = Interval(*ANY, read_share(level, "level"), method, note=note)
         return tuple(none for _ in range(columns))
     if chosen.in_order is not None:

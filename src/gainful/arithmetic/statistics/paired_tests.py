@@ -51,6 +51,8 @@ class Outcome:
         exact: whether p needed neither random draws nor an approximation for many queries.
         resamples: the number of random flips or resamples, or None.
         why: the reason why p is undefined, or empty.
+        e_value: `betting`: the capital after the last query, the evidence against no difference; None for
+            all other tests.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Outcome:
     exact: bool = True
     resamples: int | None = None
     why: str = ""
+    e_value: float | None = None
 
 
 def paired_t(differences: ArrayLike) -> Outcome:
@@ -423,8 +426,10 @@ def _t_of_columns(differences: ArrayLike, _draws: Draws | None, _tie: float) -> 
 def _by_betting(differences: Floats, weights: Floats, ends: tuple[float, float]) -> Outcome:
     if not all(map(math.isfinite, ends)):
         return Outcome("betting", None, None, differences.size, why=NEEDS_RANGE)
-    capital = float(betting_capital(differences, ends=ends, weights=weights).max())
-    return Outcome("betting", min(1.0, 1 / capital), capital, differences.size)
+    capital = betting_capital(differences, ends=ends, weights=weights)
+    most = float(capital.max())
+    last = float(capital[-1])
+    return Outcome("betting", min(1.0, 1 / most), most, differences.size, e_value=last)
 
 
 def _asymptotic_of_columns(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.array_types import AnyArray, Floats, Ints
+from gainful.array_types import AnyArray, Bools, Floats, Ints
 
 FEW_CLUSTERS = 30
 """With fewer clusters, their spread is itself uncertain, and intervals miss more often than they say."""
@@ -26,12 +26,15 @@ class Sampling:
         clusters: (q,) int64, the number of each query's cluster; each query is its own if None.
         strata: (q,) int64, the number of each query's stratum; all are drawn together if None.
         arrival: (q,) float64, when each query was added, for bets in that order; as listed if None.
+        once: (q,) bool, which values are added without their weight, as LightGBM adds those of queries
+            without any gain; none if None.
     """
 
     weights: Floats | None = None
     clusters: Ints | None = None
     strata: Ints | None = None
     arrival: Floats | None = None
+    once: Bools | None = None
 
     def at(self, rows: AnyArray | list[int]) -> "Sampling":
         """Return the sampling of some of the queries."""
@@ -40,13 +43,13 @@ class Sampling:
             None if self.clusters is None else self.clusters[rows],
             None if self.strata is None else self.strata[rows],
             None if self.arrival is None else self.arrival[rows],
+            None if self.once is None else self.once[rows],
         )
 
     @property
     def plain(self) -> bool:
         """Whether every query counts the same, on its own."""
-        parts = (self.weights, self.clusters, self.strata, self.arrival)
-        return all(part is None for part in parts)
+        return self.weights is None and self.clusters is None and self.strata is None
 
     def mean(self, values: Floats) -> float:
         """Return Σ w·v / Σ w of (q,) values; NaN if no query has a weight.
@@ -57,11 +60,12 @@ class Sampling:
         if self.weights is None:
             return math.fsum(values.tolist()) / values.size
         total = math.fsum(self.weights.tolist())
-        return math.fsum((self.weights * values).tolist()) / total if total else math.nan
+        weighted = self._weighted(values[:, None])[:, 0]
+        return math.fsum(weighted.tolist()) / total if total else math.nan
 
     def units(self, count: int) -> int:
         """Return the number of independent units among so many queries: their clusters, or the queries."""
-        return len(self._totals(np.ones((count, 1))))
+        return len(self._totals_of_weights(count))
 
     def effective(self, count: int) -> float:
         """Return the effective number (Σ W)² / Σ W² of units with the total weights W.
@@ -71,7 +75,7 @@ class Sampling:
         >>> Sampling(np.array([3.0, 1.0])).effective(2)
         1.6
         """
-        totals = self._totals(np.ones((count, 1)))[:, 0]
+        totals = self._totals_of_weights(count)
         return float(totals.sum() ** 2 / np.square(totals).sum())
 
     def spread(self, values: Floats) -> Floats:
@@ -88,15 +92,14 @@ class Sampling:
         """
         if self.plain:
             return values
-        weights = self._weights(len(values))[:, None]
-        total = weights.sum()
         means = np.array([self.mean(column) for column in values.T])
         if self.strata is None:
-            units = self._totals(values - means)
+            units = self._totals(self._weighted(values, means))
         else:
-            units = self._totals(values - self._means_of_strata(values, self.strata))
+            of_strata = self._means_of_strata(values, self.strata)
+            units = self._totals(self._weighted(values, of_strata))
             units *= self._scales_of_strata(self.strata)[:, None]
-        spread: Floats = means + len(units) * units / total
+        spread: Floats = means + len(units) * units / self._weights(len(values)).sum()
         return spread
 
     def contributions(self, values: Floats) -> Floats:
@@ -109,7 +112,7 @@ class Sampling:
         """
         if self.weights is None and self.clusters is None:
             return values
-        units = self._totals(values)
+        units = self._totals(self._weighted(values))
         scaled: Floats = len(units) * units / self._weights(len(values)).sum()
         return scaled
 
@@ -125,7 +128,8 @@ class Sampling:
         arrival = np.arange(count, dtype=np.float64) if self.arrival is None else self.arrival
         places = np.arange(count) if self.clusters is None else _places(self.clusters)
         total = np.bincount(places, weights)
-        sums = np.stack([np.bincount(places, weights * column) for column in values.T], axis=1)
+        weighted = self._weighted(values)
+        sums = np.stack([np.bincount(places, column) for column in weighted.T], axis=1)
         first = np.full(total.size, np.inf)
         np.minimum.at(first, places, arrival)
         order = np.argsort(first, kind="stable")
@@ -136,36 +140,53 @@ class Sampling:
     def _weights(self, count: int) -> Floats:
         return np.ones(count) if self.weights is None else self.weights
 
-    def _totals(self, values: Floats) -> Floats:
-        """Return (u, c) Σ w·v over the queries of each unit; units that count nothing are left out."""
-        weights = self._weights(len(values))
-        weighted = weights[:, None] * values
+    def _weighted(self, values: Floats, mean: Floats | float = 0.0) -> Floats:
+        """Return (q, c) w·(v − mean); a value that is added without its weight is v − w·mean."""
+        weights = self._weights(len(values))[:, None]
+        weighted: Floats = weights * (values - mean)
+        if self.once is None:
+            return weighted
+        return np.where(self.once[:, None], values - weights * mean, weighted)
+
+    def _counts(self, count: int) -> Bools:
+        """Return (q,) which queries count at all."""
+        counts: Bools = self._weights(count) > 0
+        return counts if self.once is None else counts | self.once
+
+    def _totals(self, weighted: Floats) -> Floats:
+        """Return (u, c) the sums of (q, c) over the queries of each unit; units that count nothing are left out."""
+        counts = self._counts(len(weighted))
         if self.clusters is None:
-            return weighted[weights > 0]
+            return weighted[counts]
         places = _places(self.clusters)
-        weighed = np.bincount(places, weights)
-        totals = np.zeros((weighed.size, values.shape[1]))
+        counting = np.bincount(places, counts)
+        totals = np.zeros((counting.size, weighted.shape[1]))
         np.add.at(totals, places, weighted)
-        return totals[weighed > 0]
+        return totals[counting > 0]
+
+    def _totals_of_weights(self, count: int) -> Floats:
+        """Return (u,) the sum of the weights of each unit."""
+        totals: Floats = self._totals(self._weights(count)[:, None])[:, 0]
+        return totals
 
     def _means_of_strata(self, values: Floats, strata: Ints) -> Floats:
         """Return (q, c) the weighted mean of each query's stratum."""
         places, weights = _places(strata), self._weights(len(values))
         totals = np.maximum(np.bincount(places, weights), np.finfo(np.float64).tiny)
-        sums = np.stack([np.bincount(places, weights * column) for column in values.T], axis=1)
+        weighted = self._weighted(values)
+        sums = np.stack([np.bincount(places, column) for column in weighted.T], axis=1)
         means: Floats = (sums / totals[:, None])[places]
         return means
 
     def _scales_of_strata(self, strata: Ints) -> Floats:
         """Return (u,) factors that give each unit the variance n/(n − 1) of its own stratum's n units."""
-        weights = self._weights(strata.size)
-        of_units, weighed = strata, weights
+        counts, of_units = self._counts(strata.size), strata
         if self.clusters is not None:
             places = _places(self.clusters)
-            weighed = np.bincount(places, weights).astype(np.float64)
-            of_units = np.zeros(weighed.size, np.int64)
+            counts = np.bincount(places, counts) > 0
+            of_units = np.zeros(counts.size, np.int64)
             of_units[places] = strata
-        places = _places(of_units[weighed > 0])
+        places = _places(of_units[counts])
         sizes = np.bincount(places)
         within = sizes / np.maximum(sizes - 1, 1)
         scales: Floats = np.sqrt(within * (places.size - 1) / places.size)[places]

@@ -75,7 +75,7 @@ def cases(
         dialect: only the cases of this tool.
 
     >>> len(cases()), len(cases(topics="definition")), len(cases(dialect="scikit-learn"))
-    (427, 36, 9)
+    (433, 36, 9)
     >>> case = cases(topics="ties")[0]
     >>> case.id, case.choices, case.expect["expression"]
     ('ties-doc', {'ties': 'doc'}, '(1 + 3/log2(3) + 2/log2(5)) / (3 + 2/log2(3) + 1/2)')

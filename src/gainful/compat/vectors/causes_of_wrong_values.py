@@ -63,7 +63,7 @@ def likely_conventions(case: Case, value: float, tolerance: float) -> tuple[Conv
     ...     print(convention)
     gain=exp2 (2^g − 1)
     gdeval
-    elasticsearch
+    kaggle
     """
     with without_warnings():
         return tuple(_conventions(case, value, tolerance))

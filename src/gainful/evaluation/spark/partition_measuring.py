@@ -127,7 +127,7 @@ class Measuring:
         refuse_grades(self.tool, matched.grade, matched.pool_grades, measures)
         measured = measure_batches([matched], measures, self.plan.policy, self.plan.depth)
         counts, policy = measured.counts, self.plan.policy
-        counted = apply_policy(measured.values, measured.empty, counts.missing, measures, policy)
+        counted = apply_policy(measured.values, measured.empty, counts, measures, policy)
         numbers = {name: getattr(counts, name) for name in ("missing", "retrieved", "seen", "tied")}
         batch = _batch(
             **numbers,

@@ -211,6 +211,9 @@ class HttpClient:
 
     Connections are reused. Redirects are not followed and proxies are not used, so a key is sent
     only to the configured address.
+
+    Attributes:
+        has_answered: whether the server has answered any request.
     """
 
     def __init__(
@@ -236,7 +239,7 @@ class HttpClient:
         self._lock = threading.Lock()
         self._idle: list[_Connection] = []
         self._open: set[_Connection] = set()
-        self._has_answered = False
+        self.has_answered = False
 
     def send(self, request: Request) -> bytes:
         """Send a request and return the answer.
@@ -252,7 +255,7 @@ class HttpClient:
             ) from None
         except (OSError, HTTPException, UnicodeError) as problem:
             raise self._unreached(problem) from None
-        self._has_answered = True
+        self.has_answered = True
         if not 200 <= status < 300:
             raise self._refused(status, headers, content)
         packing = headers.get("Content-Encoding", "identity").strip().lower()
@@ -348,7 +351,7 @@ class HttpClient:
         cleaned = self.clean(str(reason))
         if isinstance(problem, HTTPException | ConnectionResetError | BrokenPipeError):
             return UnansweredError(cleaned, again=True)
-        if self._has_answered:
+        if self.has_answered:
             return UnansweredError(f"no connection ({cleaned})", again=True, refused=True)
         # An address that never worked is wrong, or its server is not running.
         remedy = "Check the address, and that the server runs."

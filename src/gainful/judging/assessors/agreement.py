@@ -29,7 +29,7 @@ from gainful.measures.written_numbers import write_number
 from gainful.message_texts import shown
 from gainful.rows.identifiers import in_order
 from gainful.rows.input_types import TableLike
-from gainful.rows.run_and_judgment_columns import read_columns
+from gainful.rows.run_and_judgment_columns import columns_in
 from gainful.rows.runs_by_name import Runs
 from gainful.rows.several_assessors import RULES, SETTLED
 
@@ -140,7 +140,7 @@ def agreement(
             options,
         )  # fmt: skip
     settings = None if runs is None else _comparing(share, seed, rule, pairs, correction)
-    columns = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
+    columns = columns_in(options)
     shared: MeasuringOptions = {
         **options,
         "columns": columns,

@@ -30,7 +30,12 @@ from gainful.judging.assessors.calibrated_estimates import (
     stratum_of,
 )
 from gainful.judging.assessors.calibration_result import Calibrated, Calibration
-from gainful.judging.assessors.dcg_from_sample import LINEAR, SampledValues, sampled_values
+from gainful.judging.assessors.dcg_from_sample import (
+    LINEAR,
+    SampledValues,
+    design_of_documents,
+    sampled_values,
+)
 from gainful.judging.assessors.grade_table import grades_of
 from gainful.judging.assessors.model_agreement import Grades, ModelAgreement, agreement_of_model
 from gainful.judging.assessors.sample import read_strata
@@ -57,6 +62,7 @@ from gainful.rows.side_table_reader import read_table
 from gainful.rows.spark_engine import Spark
 
 RANDOM = "random"
+RANDOM_DOCUMENTS = "documents"
 _FEWEST = 2  # queries, for a variance
 _ENOUGH = 20  # queries; with fewer, 95% intervals covered in 92 to 93% of simulated cases
 _SAME = 20  # documents; agreement on all of them is not chance
@@ -106,8 +112,9 @@ def calibrate(
         design: the result of `sample_queries` or its file: the queries that people judged, and all
             that could have been drawn. With the result of `sample_documents`, DCG and CG are
             estimated without bias from the drawn documents.
-        drawn: "random" states, in place of a design, that people's queries were drawn at random
-            from the model's.
+        drawn: in place of a design, "random" states that people's queries were drawn at random
+            from the model's, and "documents" that people judged single documents, drawn at random from
+            all documents that the model judged. DCG, CG and nDCG are then estimated.
         strata: strata to estimate separately, as in `sample_queries`; the strata of the design if
             None.
         by: the column of the strata, if the table has several.
@@ -147,13 +154,15 @@ def calibrate(
     plan = None if design is None else read_design(design)
     _refuse_unsaid(plan, drawn)
     request = read_request(measures, options)
+    if drawn == RANDOM_DOCUMENTS:
+        plan = design_of_documents(human, model, request, options)
     _refuse_sums(request)
     doubts = _of_generators(judge, generator, named)
     base = (next(iter(named)) if baseline is None else baseline) if len(named) > 1 else None
     if plan is not None and plan.kind == DOCUMENTS:
         _refuse_for_documents({"strata": strata, "by": by, "width": width})
         sampled = sampled_values(human, model, named, request, plan, options)
-        result = _of_documents(sampled, request, plan, base, settings)
+        result = _of_documents(sampled, request, plan, base, settings, stated=design is None)
     else:
         people, machine = _measured(human, model, named, request, options)
         population = _population(people.grades, machine.grades, plan)
@@ -257,7 +266,7 @@ def _refuse_baselines(runs: Mapping[str, Run]) -> None:
 def _refuse_unsaid(plan: SampleDesign | None, drawn: object) -> None:
     """Reject people's queries without a statement that they were drawn at random."""
     if drawn is not None:
-        arguments.choice(drawn, "drawn", [RANDOM])
+        arguments.choice(drawn, "drawn", [RANDOM, RANDOM_DOCUMENTS])
         if plan is not None:
             raise InputError(
                 "drawn", "None with a design, which implies it", shown(drawn), "Leave it out."
@@ -595,8 +604,13 @@ def _of_documents(
     plan: SampleDesign,
     base: str | None,
     settings: EstimateSettings,
+    *,
+    stated: bool,
 ) -> Calibration:
-    """Return unbiased estimates of the means and differences over the queries."""
+    """Return estimates of the means and differences over the queries.
+
+    `stated` is whether the caller states, in place of a design, that the documents were drawn at random.
+    """
     runs = [*sampled.estimates]
     names = columns_of(runs, base, request)
     estimates, model = (
@@ -621,7 +635,7 @@ def _of_documents(
         queries=count,
         further=every - drawn,
         strata=[stratum.name for stratum in plan.strata],
-        drawn=_how_drawn(plan),
+        drawn=_how_drawn(None if stated else plan),
         agreement=agreement_of_model(sampled.people, sampled.graded, settings.level),
         policy=sampled.policy,
         remarks=[*few, *sampled.remarks],

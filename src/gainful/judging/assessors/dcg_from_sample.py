@@ -5,6 +5,9 @@ sample: Σ d(i)·[g(ŷᵢ) + (1ᵢ/πᵢ)·(g(yᵢ) − g(ŷᵢ))], where 1ᵢ i
 probability, ŷᵢ the model's grade and yᵢ people's. On average over the draws it is the DCG by
 people's grades, however wrong the model is.
 
+nDCG isn't a sum, so the effect of a drawn grade is the change of nDCG if it replaces the model's: the ideal changes,
+too. The effects of several documents of a query overlap, which leaves an error of second order.
+
 D. Horvitz and D. Thompson, A generalization of sampling without replacement from a finite universe, JASA 47, 1952.
 """
 
@@ -17,10 +20,18 @@ from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.evaluate import run_progress
 from gainful.evaluation.gains_ranks_and_ideals import discounts_of, gains_of
+from gainful.evaluation.measures_on_grade_lists import match_grades
+from gainful.evaluation.measuring import measure_batches
 from gainful.evaluation.request import Request, naming_run
 from gainful.judging.assessors.grade_table import grades_of
 from gainful.judging.assessors.model_agreement import Grades
-from gainful.judging.assessors.sample_design import SampleDesign, Unit
+from gainful.judging.assessors.sample_design import (
+    ALL,
+    DOCUMENTS,
+    SampleDesign,
+    SampledStratum,
+    Unit,
+)
 from gainful.judging.inferred_measures import refuse_other_policies
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.measures.measure import Measure
@@ -73,8 +84,9 @@ def sampled_values(
         plan: the drawn documents, the population and the probabilities.
         options: the caller's options.
     """
+    whole = plan.depth is None  # every document that the model judged could be drawn
     for measure in request.measures:
-        if measure.name not in LINEAR:
+        if measure.name not in LINEAR and not (whole and _is_ndcg(measure)):
             raise MeasureError(
                 "measures",
                 f"{' or '.join(LINEAR)}, which are sums over documents, with a design of documents",
@@ -125,6 +137,55 @@ def sampled_values(
     return SampledValues(estimates, predicted, people, graded, policy, tuple(remarks))
 
 
+def design_of_documents(
+    human: Judgments, model: Judgments, request: Request, options: MeasuringOptions
+) -> SampleDesign:
+    """Return the design of single documents, drawn at random from all documents that the model judged."""
+    graded = []
+    for source in (human, model):
+        others: MeasuringOptions = {} if source is human else {"assessors": None}
+        with request.reader_of(source, {**options, **others, "progress": None}) as reader:
+            graded.append(grades_of(reader))
+    drawn, every = (
+        tuple((query, doc) for query in in_order(source) for doc in sorted(source[query]))
+        for source in graded
+    )
+    known = {*every}
+    lacking: set[Unit] = {unit for unit in drawn if unit not in known}
+    if lacking:
+        raise InputError("human", "documents that the model judged", _some(lacking))
+    return SampleDesign(DOCUMENTS, (SampledStratum(ALL, every, drawn),))
+
+
+def _is_ndcg(measure: Measure) -> bool:
+    return measure.name == "nDCG" and not measure.changes("norm", "ideal", "depth")
+
+
+def _ndcg(
+    listed: list[str],
+    query: str,
+    measure: Measure,
+    grades: tuple[Grades, Grades],
+    plan: SampleDesign,
+) -> tuple[float, float]:
+    """Return nDCG corrected by the effects of the drawn grades, and nDCG by the model's grades alone."""
+    people, model = (source.get(query, {}) for source in grades)
+    predicted = _ndcg_of(listed, model, measure)
+    effects = [
+        (_ndcg_of(listed, {**model, doc: grade}, measure) - predicted)
+        / plan.probability_of[query, doc]
+        for doc, grade in people.items()
+    ]
+    return predicted + sum(effects), predicted
+
+
+def _ndcg_of(listed: list[str], graded: Mapping[str, float], measure: Measure) -> float:
+    if not listed:
+        return 0.0
+    matched, _ = match_grades([graded[doc] for doc in listed], [*graded.values()], measure)
+    return float(measure_batches([matched], (measure,), Policy(ties="order")).values[0, 0])
+
+
 def _depth(request: Request) -> int | None:
     cutoffs = [measure.cutoff for measure in request.measures]
     return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
@@ -149,7 +210,9 @@ def _values(
     grades: tuple[Grades, Grades],
     plan: SampleDesign,
 ) -> tuple[float, float]:
-    """Return the estimate of a list's DCG, and its DCG by the model's grades alone."""
+    """Return the estimate of a list's value, and its value by the model's grades alone."""
+    if _is_ndcg(measure):
+        return _ndcg(listed, query, measure, grades, plan)
     docs = listed if measure.cutoff is None else listed[: measure.cutoff]
     if not docs:
         return 0.0, 0.0

@@ -43,10 +43,10 @@ class Pairs:
 
 def read_pairs(source: TableLike, depth: int | None, options: InputOptions) -> Pairs:
     """Read the pairs of a pool, judgments or a table; with a depth, of a run down to that rank."""
-    if (rule := options.get("assessors")) is not None:
-        raise InputError(
-            "assessors", "None, since no grades are read", shown(rule), "Leave it out."
-        )
+    for name in ("assessors", "grade_words"):
+        if (value := options.get(name)) is not None:
+            expected = "None, since no grades are read"
+            raise InputError(name, expected, shown(value), "Leave it out.")
     plain = cast("MeasuringOptions", {**options, "progress": None})
     pairs = _of_run(source, depth, plain) if depth is not None else _of_table(source, plain)
     if not pairs.items:

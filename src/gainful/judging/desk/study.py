@@ -176,8 +176,9 @@ class Study:
             queries: their texts: `{query: text}`, a data frame, or the path of a file; with a column `description`,
                 the intent behind each.
             docs: the titles and texts of documents; other columns are shown as fields.
-            judgments: existing judgments, which count towards the required grades of their documents.
-            scale: `"0..3"`, `(0, 3)`, all grades, or `{grade: word}`; 0 to 3 if None. The grades can't be changed later.
+            judgments: existing judgments, which count towards the required grades of their documents. Their grades may be
+                words of the scale.
+            scale: `"0..3"`, `(0, 3)`, all grades, `{grade: word}`, `esci` or `excellent-fair-bad`; 0 to 3 if None. The grades can't be changed later.
             depth: the rank down to which documents of each run are judged; 20 if None.
             order: `effect`, by how far a grade could move the measure, as in `next_to_judge`; `verdict`, by its effect on the
                 difference between two runs; `random`; or `rank`, by the best rank. Effect if None. The documents of a
@@ -724,7 +725,7 @@ class Study:
             docs: the texts of documents that aren't in the study.
             feedback: the comment shown after each, `{query: {doc: text}}`.
         """
-        right = read_judgments(answers, "answers")
+        right = read_judgments(answers, scale_in(self._settings()), "answers")
         comments = _read_feedback(feedback, right)
         with self._store.reading() as transaction:
             named = pairs_in(transaction, "SELECT id, 1 FROM query WHERE text <> ''")
@@ -876,7 +877,8 @@ class Study:
             raise InputError(
                 "assessor", f"another name: this one is reserved for {use}", shown(assessor)
             )
-        return self._import(read_judgments(judgments), name, role, replace=anew)
+        grades = read_judgments(judgments, scale_in(self._settings()))
+        return self._import(grades, name, role, replace=anew)
 
     def _import(
         self,
@@ -1056,7 +1058,7 @@ def _gather(
     kept = max(int(settings["depth"]), _KEPT_DEPTH)
     read = {run: read_run(rows, run, kept) for run, rows in runs.items()}
     ranked = {run: rows for run, (rows, _) in read.items()}
-    earlier = {} if judgments is None else read_judgments(judgments)
+    earlier = {} if judgments is None else read_judgments(judgments, chosen)
     refuse_off_scale(earlier, chosen, "judgments")
     if "measure" in changes:
         rows = next(iter(ranked.values()))

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import gainful as gf
@@ -12,6 +13,7 @@ from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.judging.desk.study_records import Grade
 from gainful.message_texts import counted, shown
+from gainful.rows.grade_words import PRESETS, WORD
 from gainful.rows.identifiers import examples
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.side_table_columns import PAIRS, WHOLE_DOC_TEXTS, WHOLE_QUERY_TEXTS, Role
@@ -19,7 +21,7 @@ from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.rows.temporary_files import temporary_folder
 
 Scale = tuple[Grade, ...]
-_SCALE = "the lowest and the highest grade, such as '0..3', grades, or {grade: word}"
+_SCALE = "the lowest and the highest grade, such as '0..3', grades, {grade: word}, esci or excellent-fair-bad"
 _RANGE = re.compile(r"\s*([-−]?\d+)\s*(?:\.\.|…)\s*([-−]?\d+)\s*")
 _MOST_GRADES = 30
 # without the keys that the page uses for other actions
@@ -54,8 +56,12 @@ def read_scale(scale: ScaleLike) -> Scale:
     [(-1.0, 'q'), (0.0, '0'), (1.0, '1')]
     >>> read_scale({0: "no", 2.5: "yes"})[1]
     Grade(value=2.5, word='yes', key='q')
+    >>> [grade.word for grade in read_scale("excellent-fair-bad")]
+    ['Bad', 'Fair', 'Excellent']
     """
     words: dict[float, str] = {}
+    if isinstance(scale, str) and scale in PRESETS:
+        scale = {grade: word for word, grade in PRESETS[scale].items()}
     if isinstance(scale, str):
         ends = _RANGE.fullmatch(scale)
         if not ends:
@@ -133,12 +139,18 @@ def read_run(run: Run, name: str, depth: int) -> tuple[list[Ranked], int]:
     return rows, longest
 
 
-def read_judgments(judgments: Judgments, name: str = "judgments") -> dict[tuple[str, str], float]:
-    """Read judgments of any kind that `evaluate` accepts."""
-    return {
-        (row["query"], row["doc"]): float(row["grade"])
-        for row in _rows_of(judgments, gf.write_judgments, name)
-    }
+def read_judgments(
+    judgments: Judgments, scale: Scale, name: str = "judgments"
+) -> dict[tuple[str, str], float]:
+    """Read judgments of any kind that `evaluate` accepts; grades may be the labels of the scale."""
+    words = {grade.word: grade.value for grade in scale if grade.word}
+    try:
+        rows = [*_rows_of(judgments, gf.write_judgments, name)]
+    except InputError as problem:
+        if problem.code != WORD or not words:
+            raise
+        rows = [*_rows_of(judgments, partial(gf.write_judgments, grade_words=words), name)]
+    return {(row["query"], row["doc"]): float(row["grade"]) for row in rows}
 
 
 def read_feedback(answers: object) -> dict[str, dict[str, str]]:

@@ -1,6 +1,15 @@
 """Cumulated gain: CG, DCG, IDCG, nDCG, and variants that average or scale it."""
 
-from gainful.measures.measure_family import ALWAYS, AMOUNT, NEVER, SHARE, Example, Family, Spelling
+from gainful.measures.measure_family import (
+    ALWAYS,
+    AMOUNT,
+    NEITHER,
+    NEVER,
+    SHARE,
+    Example,
+    Family,
+    Spelling,
+)
 from gainful.measures.parameters import BASE, DEPTH, DISCOUNT, GAIN, IDEAL, NORM, REL, SCALE
 
 TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -11,7 +20,7 @@ _CUMULATED = (
 )
 _LOG_DISCOUNT = (
     "C. Burges and others, Learning to rank using gradient descent, ICML 2005, "
-    "for the discount 1/log2(i+1) and the gain 2^g − 1"
+    "for the gain 2^g − 1 and the discount 1/log(i+1), whose base it does not name"
 )
 _TREC_EVAL = "C. Buckley, trec_eval 9, 2008 (experimental there)"
 _LIST = (3, 2, 3, 0, 1, 2)
@@ -45,6 +54,7 @@ FAMILIES = (
     ),
     Family(
         name="IDCG",
+        better=NEITHER,
         title="Ideal discounted cumulated gain",
         definition=(
             "IDCG@k = the DCG@k of the ideal list: all judged documents of the query, "

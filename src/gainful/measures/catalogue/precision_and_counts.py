@@ -5,6 +5,8 @@ import math
 from gainful.measures.measure_family import (
     ALWAYS,
     AMOUNT,
+    LOWER,
+    NEITHER,
     NEVER,
     SHARE,
     SUM,
@@ -143,6 +145,7 @@ FAMILIES = (
     ),
     Family(
         name="Judged",
+        better=NEITHER,
         title="Share of judged documents",
         definition=(
             "Judged@k = the number of judged documents among the first k, divided by k, or by the "
@@ -157,6 +160,7 @@ FAMILIES = (
     ),
     Family(
         name="Unjudged",
+        better=NEITHER,
         title="Unjudged documents at a cutoff",
         definition=(
             "Unjudged@k = the number of documents among the first k without a judgment, divided "
@@ -173,6 +177,7 @@ FAMILIES = (
     ),
     Family(
         name="UnjudgedMass",
+        better=NEITHER,
         title="Share of the discount on unjudged documents",
         definition=(
             "UnjudgedMass@k = Σ d_i over the ranks i ≤ k of documents without a judgment / Σ d_i over "
@@ -189,6 +194,7 @@ FAMILIES = (
     ),
     Family(
         name="NumQ",
+        better=NEITHER,
         title="Number of queries",
         definition="NumQ = 1 for every query, summed",
         range="0 or more",
@@ -203,6 +209,7 @@ FAMILIES = (
     ),
     Family(
         name="NumRet",
+        better=NEITHER,
         title="Number of documents retrieved",
         definition="NumRet@k = the number of documents in the list, at most k, summed over the queries",
         range="0 or more",
@@ -215,6 +222,7 @@ FAMILIES = (
     ),
     Family(
         name="NumRel",
+        better=NEITHER,
         title="Number of relevant documents",
         definition="NumRel = R, the number of relevant documents, summed over the queries",
         range="0 or more",
@@ -244,6 +252,7 @@ FAMILIES = (
     ),
     Family(
         name="NumNonrelRet",
+        better=LOWER,
         title="Number of documents retrieved that were judged not relevant",
         definition=(
             "NumNonrelRet@k = the number of documents among the first k with a grade of at least 0 "

@@ -9,6 +9,8 @@ from gainful.measures.measure_family import (
     ALWAYS,
     AMOUNT,
     ITEMS,
+    LOWER,
+    NEITHER,
     RUN,
     SHARE,
     Example,
@@ -115,6 +117,55 @@ ALPHA = number(
     Range(0, 1, above=True, below=True),
 )
 
+GROUP = _named(
+    "group",
+    "one group of items, a value of the column; without it, every group becomes a measure of its own",
+)
+ATTENTION = word(
+    "attention",
+    {
+        "log": "a_i = 1/log2(i + 1), as in nDCG",
+        "geometric": "a_i = p^(i−1), for a user who goes on to the next item with probability p",
+        "reciprocal": "a_i = 1/i",
+        "equal": "a_i = 1",
+    },
+)
+PATIENCE = number(
+    "p",
+    0.5,
+    "a number above 0 and below 1, for attention=geometric",
+    Range(0, 1, above=True, below=True),
+)
+TARGET = word(
+    "target",
+    {
+        "catalogue": "the share of group g among the items of the catalogue",
+        "relevant": "its share among the relevant items of the user, who has no value without any",
+        "equal": "the same for every group",
+    },
+)
+SAMPLES = _named(
+    "samples",
+    "the text before the number of a sampled list: with samples=#, the lists q1#1 and q1#2 are two draws for q1, "
+    "which has one value (only in `gainful recommend` and `evaluate_recommendations`)",
+)
+_IN_PARTS = "An item with several groups counts in equal parts for each, and an item without any doesn't count"
+_SINGH = "A. Singh and T. Joachims, Fairness of exposure in rankings, KDD 2018"
+_AWRF = (
+    "P. Sapiezynski, W. Zeng, R. Robertson, A. Mislove and C. Wilson, Quantifying the impact of user attention on "
+    "fair group representation in ranked lists, WWW companion 2019; M. Ekstrand, G. McDonald, A. Raj and I. Johnson, "
+    "Overview of the TREC 2021 fair ranking track, for the divergence"
+)
+_EE = (
+    "F. Diaz, B. Mitra, M. Ekstrand, A. Biega and B. Carterette, Evaluating stochastic rankings with expected "
+    "exposure, CIKM 2020"
+)
+_EXPOSURES = (
+    "ε_d is the mean of a_i over the sampled lists of the query, with i the rank of item d, and 0 below rank k "
+    "and for items that aren't shown"
+)
+_TARGETS = "ε*_d is Σ_{i=1..min(m, k)} a_i / m for each of the m relevant items, which share the first ranks equally, and 0 for others"
+
 _COVERAGE = (
     "M. Ge, C. Delgado-Battenfeld and D. Jannach, Beyond accuracy: evaluating recommender systems by "
     "coverage and serendipity, RecSys 2010"
@@ -178,6 +229,7 @@ FAMILIES = (
     ),
     Family(
         name="Gini",
+        better=LOWER,
         title="Gini index of exposure",
         definition=(
             "Gini@k = Σ_{i=1..n} (2i − n − 1)·x_i / (n·Σ x), with the x_i in ascending order. Here "
@@ -251,6 +303,7 @@ FAMILIES = (
     ),
     Family(
         name="Popularity",
+        better=NEITHER,
         title="Average popularity",
         definition=(
             "Popularity@k = the mean popularity of the items of a list down to rank k. The popularity of an "
@@ -333,6 +386,7 @@ FAMILIES = (
     ),
     Family(
         name="Miscalibration",
+        better=LOWER,
         title="Miscalibration, the divergence of the list's categories from the user's history",
         definition=(
             "Miscalibration@k = Σ_c p_c·log2(p_c / ((1 − α)·q_c + α·p_c)). Here p_c is the share of "
@@ -354,6 +408,129 @@ FAMILIES = (
         spellings=(Spelling("C_KL"), Spelling("calibration"), Spelling("KL")),
         needs=ITEMS,
         requires="items with categories, and history",
+    ),
+    Family(
+        name="Exposure",
+        title="Exposure of a group of items",
+        better=NEITHER,
+        definition=(
+            "Exposure(group=g)@k = Σ_i a_i·m_i / Σ_i a_i over the items of a list down to rank k. Here a_i is the "
+            f"attention to rank i, and m_i the part of the item that belongs to group g. {_IN_PARTS}"
+        ),
+        range="0 to 1",
+        ends=SHARE,
+        citation=_SINGH,
+        example=_example(
+            "Exposure(group=x)@3",
+            "abc",
+            "(1 + 1/2) / (1 + 0.6309 + 1/2)",
+            "0.7039",
+            items={"a": "x", "b": "y", "c": "x"},
+        ),
+        parameters=(BY, GROUP, ATTENTION, PATIENCE),
+        spellings=(Spelling("group_exposure"),),
+        needs=ITEMS,
+        requires="items with categories",
+    ),
+    Family(
+        name="AWRF",
+        title="Attention-weighted rank fairness",
+        definition=(
+            "AWRF@k = 1 − JS(ε, τ), the Jensen-Shannon divergence with log2. Here ε_g is the exposure of group g in a "
+            "list down to rank k, as in Exposure(group=g), and τ_g its target"
+        ),
+        range="from 0 (only groups whose target is 0 are shown) to 1 (every group has its target)",
+        ends=SHARE,
+        citation=_AWRF,
+        example=_example(
+            "AWRF(attention=equal)@1",
+            "a",
+            "1 − (H(3/4, 1/4) − (0 + 1)/2)",
+            "0.6887",
+            items={"a": "x", "b": "y"},
+        ),
+        parameters=(BY, TARGET, ATTENTION, PATIENCE, REL),
+        spellings=(Spelling("attention_weighted_rank_fairness"),),
+        needs=ITEMS,
+        requires="items with categories, and judgments if target=relevant",
+    ),
+    Family(
+        name="ExposureParity",
+        title="Demographic parity of exposure",
+        definition=(
+            "ExposureParity@k = the lowest e_g / the highest e_g of all groups. Here e_g is the sum of a_i·m_i over the items "
+            "of all lists down to rank k, divided by the number of items of group g in the catalogue. "
+            f"{_IN_PARTS}"
+        ),
+        range="from 0 (a group is never shown) to 1 (the items of every group have the same exposure on average)",
+        ends=SHARE,
+        citation=_SINGH,
+        example=_example(
+            "ExposureParity(attention=reciprocal)@2",
+            "ab",
+            "1/2 / (1/1)",
+            "0.5",
+            items={"a": "x", "b": "y"},
+        ),
+        parameters=(BY, ATTENTION, PATIENCE),
+        spellings=(Spelling("demographic_parity"),),
+        aggregate=RUN,
+        needs=ITEMS,
+        requires="items with categories",
+    ),
+    Family(
+        name="EE_L",
+        title="Loss of expected exposure",
+        better=LOWER,
+        definition=f"EE_L@k = Σ_d (ε_d − ε*_d)². Here {_EXPOSURES}; {_TARGETS}",
+        range="0 (the exposure is as it should be) or more",
+        ends=AMOUNT,
+        citation=_EE,
+        example=_example(
+            "EE_L(attention=reciprocal)@2",
+            "ab",
+            "(1 − 3/4)² + (1/2 − 3/4)²",
+            "0.125",
+            judgments=_once(u1="ab"),
+        ),
+        parameters=(SAMPLES, ATTENTION, PATIENCE, REL),
+        spellings=(Spelling("EE-L"),),
+        needs=ITEMS,
+        requires="judgments",
+    ),
+    Family(
+        name="EE_D",
+        title="Disparity of expected exposure",
+        better=LOWER,
+        definition=f"EE_D@k = Σ_d ε_d². Here {_EXPOSURES}",
+        range="0 or more; lower if the lists of a query differ",
+        ends=AMOUNT,
+        citation=_EE,
+        example=_example(
+            "EE_D(attention=reciprocal)@2", "ab", "1² + (1/2)²", "1.25", judgments=_once(u1="ab")
+        ),
+        parameters=(SAMPLES, ATTENTION, PATIENCE),
+        spellings=(Spelling("EE-D"),),
+        needs=ITEMS,
+    ),
+    Family(
+        name="EE_R",
+        title="Relevance of expected exposure",
+        definition=f"EE_R@k = Σ_d ε_d·ε*_d. Here {_EXPOSURES}; {_TARGETS}",
+        range="0 or more",
+        ends=AMOUNT,
+        citation=_EE,
+        example=_example(
+            "EE_R(attention=reciprocal)@2",
+            "ab",
+            "1·3/4 + 1/2·3/4",
+            "1.125",
+            judgments=_once(u1="ab"),
+        ),
+        parameters=(SAMPLES, ATTENTION, PATIENCE, REL),
+        spellings=(Spelling("EE-R"),),
+        needs=ITEMS,
+        requires="judgments",
     ),
 )
 """The families in display order: measures of the run as a whole, then measures of users."""

@@ -2,12 +2,9 @@
 
 from dataclasses import dataclass
 
-from gainful.errors import MeasureError
 from gainful.measures.measure_family import (
     ALWAYS,
     AMOUNT,
-    GRADES,
-    MEAN,
     NEVER,
     SHARE,
     SUBTOPICS,
@@ -16,12 +13,10 @@ from gainful.measures.measure_family import (
     Parameter,
     Spelling,
 )
-from gainful.measures.parameters import GAIN, REL, number
+from gainful.measures.parameters import GAIN, REL, inner_of, number
 from gainful.measures.written_numbers import Range
-from gainful.message_texts import shown
 
 INTENT_AWARE = "IA"
-_USUAL_INNER = "nDCG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +46,6 @@ def _share(name: str, values: str, allowed: Range | None = None) -> Parameter:
     return number(name, 0.5, values, Range(0, 1) if allowed is None else allowed)
 
 
-def _read_inner(value: object) -> object:
-    """Return the measure to compute for each subtopic; it must be one of grades that is averaged."""
-    if value is None or value == _USUAL_INNER:
-        return None
-    family = getattr(value, "family", None)
-    if not isinstance(family, Family):
-        expected = f"a measure in the brackets, as in {INTENT_AWARE}(nDCG@10)"
-        raise MeasureError(INTENT_AWARE, expected, shown(value))
-    if family.needs != GRADES:
-        raise MeasureError(INTENT_AWARE, "a measure of ranks and grades", f"'{value}'")
-    if family.aggregate != MEAN:
-        raise MeasureError(
-            INTENT_AWARE, "a measure that is averaged over queries", f"the {family.aggregate}"
-        )
-    return value
-
-
-def _write_inner(value: object) -> str:
-    return _USUAL_INNER if value is None else str(value)
-
-
 ALPHA = _share(
     "alpha", "a number from 0 to 1: how much less a subtopic is worth each time it is repeated"
 )
@@ -83,9 +57,7 @@ BETA = _share(
 GAMMA = _share(
     "gamma", "a number from 0 to 1: the weight of subtopic recall; the rest is the weight of D_nDCG"
 )
-INNER = Parameter(
-    "measure", None, "any measure that is averaged over queries", _read_inner, _write_inner
-)
+INNER = inner_of(INTENT_AWARE)
 
 _NOVELTY = (
     "C. Clarke, M. Kolla, G. Cormack, O. Vechtomova, A. Ashkan, S. Büttcher and I. MacKinnon, "

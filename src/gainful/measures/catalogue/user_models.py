@@ -1,6 +1,6 @@
 """Graded measures and models of users who stop reading."""
 
-from gainful.measures.measure_family import NEVER, SHARE, Example, Family, Spelling
+from gainful.measures.measure_family import NEITHER, NEVER, SHARE, Example, Family, Spelling
 from gainful.measures.parameters import (
     COMPAT_P,
     DENOMINATOR,
@@ -80,6 +80,7 @@ FAMILIES = (
     ),
     Family(
         name="RBPres",
+        better=NEITHER,
         title="Residual of rank-biased precision",
         definition=(
             "RBPres@k = (1−p) Σ p^(i−1) over the ranks i ≤ k of documents without a judgment, plus "

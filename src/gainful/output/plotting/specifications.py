@@ -29,13 +29,13 @@ Width = int | Literal["container"]
 Spec = dict[str, Any]
 
 OUTCOMES = ("better", "worse", "same")
-VERDICTS = ("better", "worse", "inconclusive", "equivalent")
+VERDICTS = ("better", "worse", "inconclusive", "equivalent", "higher", "lower")
 SCORE, CHANGE = ".4f", "+.4f"
 LINE_HEIGHT = 15
 OPACITY = 0.8  # the opacity of points that may overlap; the contrast of marks takes it into account
 UNIT = (0, 1)  # the range of an axis of scores without any scores
 
-_SHAPES = ("triangle-up", "triangle-down", "circle", "diamond")
+_SHAPES = ("triangle-up", "triangle-down", "circle", "diamond", "triangle-up", "triangle-down")
 _OUTCOME_LEGEND: Spec = {"orient": "top", "offset": 10, "symbolOpacity": 1}
 
 
@@ -151,6 +151,9 @@ _RUN_HEIGHT = 46  # the height of a run's row in a distribution
 _TALLEST = 38  # bar in it
 
 
+_ARROWS = {"higher": " ({} →)", "lower": " (← {})"}  # none for several directions
+
+
 def intervals(rows: Rows | None, *, base: str | None, level: float, width: Width) -> Spec:
     """Return a point and an interval for each comparison; with several measures, each has its own facet."""
     measures = list(dict.fromkeys(str(row["measure"]) for row in rows or ()))
@@ -159,9 +162,10 @@ def intervals(rows: Rows | None, *, base: str | None, level: float, width: Width
     words, lines = _pair(rows, base)
     if not apart and not alone:  # even if the rows come later
         words, lines = f"{words} + {SEPARATOR} + datum.measure", lines + 1
-    title = "run − base (run better →)" if base is None else (
-        f"difference from {shortened(base)} (better →)"
-    )  # fmt: skip
+    directions = {str(row.get("better", "higher")) for row in rows or ()} or {"higher"}
+    arrow = _ARROWS.get("".join(directions), "")
+    title = "run − base" if base is None else f"difference from {shortened(base)}"
+    title += arrow.format("run better" if base is None else "better")
     title = f"{measures[0]}: {title}" if alone else title
     axis: Spec = {"tickCount": 7, "title": in_lines(title, width) if rows is not None else title}
     # next to labels the axis is short, and its title may be longer than the axis

@@ -28,6 +28,7 @@ SCRIPTS = (
     "queries.js",
     "ranked.js",
     "worked.js",
+    "evidence.js",
     "detail.js",
     "reference.js",
     "assessors.js",

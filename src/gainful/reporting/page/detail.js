@@ -84,6 +84,7 @@ function neighbours(query) {
 function keptDetail(detail, query) {
   const lists = h("div", null);
   const workings = h("div", null);
+  const evidence = h("div", null);
   const draw = () => {
     lists.replaceChildren(sideBySide(detail, pair, (changes) => {
       Object.assign(pair, changes);
@@ -92,6 +93,7 @@ function keptDetail(detail, query) {
     }));
     const runs = compared ? [...new Set([pair.left, pair.right])] : [0];
     workings.replaceChildren(...workedTables(detail, runs));
+    evidence.replaceChildren(...evidenceOf(detail, runs));
     note.textContent = partsNote(detail);
     note.hidden = !note.textContent;
   };
@@ -99,11 +101,13 @@ function keptDetail(detail, query) {
   draw();
   return [
     gradeStrips(detail, query),
+    evidence,
     h("h3", null, compared ? "Ranked lists" : "Ranked list"),
     lists,
     note,
     h("h3", null, "How the score is computed"),
     workings,
+    ...whatIf(query),
     ...otherMeasures(query),
   ];
 }
@@ -133,12 +137,22 @@ function leftOut(query) {
 const notUnpacked = (query) => workedElsewhere(query, "This browser is too old to decompress the ranked lists. ");
 
 function workedElsewhere(query, reason) {
-  const command = `gainful explain JUDGMENTS RUN --query ${shellWord(report.queries[query].id)} -m ${shellWord(report.measures[report.primary])}`;
   return [
     h("p", null, said(reason), "This command shows the arithmetic of the query:"),
-    h("pre", { class: "command", tabindex: "0" }, h("code", null, command)),
+    explainCommand(query),
     ...otherMeasures(query),
   ];
+}
+
+function explainCommand(query, more = "") {
+  const command = `gainful explain JUDGMENTS RUN --query ${shellWord(report.queries[query].id)} -m ${shellWord(report.measures[report.primary])}${more}`;
+  return h("pre", { class: "command", tabindex: "0" }, h("code", null, command));
+}
+
+/** How to see what a change of the list would do. */
+function whatIf(query) {
+  const told = "What if two documents changed places, or one had another grade? This command says which terms change, and by how much (also --move, --remove and --regrade):";
+  return [h("p", { class: "quiet" }, told), explainCommand(query, " --swap 1,2")];
 }
 
 const shellWord = (text) => (/^[\w@%+=:,./-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", `'\\''`)}'`);

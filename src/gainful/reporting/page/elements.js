@@ -42,10 +42,12 @@ function choice(label, options, value, change) {
   return { element, select, show: (index) => (select.value = index) };
 }
 
-// The four verdicts. Each has a symbol, the same as in the charts, so that no meaning depends on colour.
+// The verdicts; higher and lower are for measures of which neither is better. Each has a symbol, the same as in the charts, so that no meaning depends on colour.
 const WORDS = {
   better: { icon: "▲", text: "better" },
   worse: { icon: "▼", text: "worse" },
+  higher: { icon: "▲", text: "higher" },
+  lower: { icon: "▼", text: "lower" },
   equivalent: { icon: "◆", text: "equivalent" },
   inconclusive: { icon: "●", text: "inconclusive" },
 };

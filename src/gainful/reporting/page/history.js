@@ -2,7 +2,8 @@
 
 const report = JSON.parse(document.getElementById("payload").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const COLOURS = [["#1f6fb5", "#6db4f5"], ["#c2500f", "#f59458"], ["#0f7f66", "#4cc9a8"], ["#7a4fb0", "#b99bea"], ["#8a6d00", "#d9b944"], ["#a8325e", "#f08bb1"]];
+// Blue and orange come last, because they mark rises and falls.
+const COLOURS = [["#0f7f66", "#4cc9a8"], ["#7a4fb0", "#b99bea"], ["#8a6d00", "#d9b944"], ["#a8325e", "#f08bb1"], ["#1f6fb5", "#6db4f5"], ["#c2500f", "#f59458"]];
 const MARGIN = { top: 34, right: 14, bottom: 26, left: 52 };
 const HEIGHT = 300;
 const LETTER = 6.6; // width in pixels, of labels
@@ -11,6 +12,7 @@ const colour = (run) => COLOURS[report.runs.indexOf(run) % COLOURS.length][dark.
 const fixed = (number) => number.toFixed(4);
 const signed = (number) => `${number < 0 ? "−" : "+"}${Math.abs(number).toFixed(4)}`;
 const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
+const when = (title) => title.replace(/ 00:00$/, ""); // of an entry without a label
 const minute = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 
 /** Make an element; texts become text nodes, always: nothing here parses markup. */
@@ -181,8 +183,8 @@ function changeItem(change) {
   return h("li", null,
     h("p", null,
       h("span", { class: up ? "up" : "down", "aria-hidden": "true" }, up ? "▲ " : "▼ "),
-      h("strong", null, said(change.after)), report.runs.length > 1 ? [" · ", said(change.run)] : [], ` · ${day(entry.time)}`),
-    h("p", null, `${change.measure} ${up ? "rose" : "fell"} by ${fixed(Math.abs(change.difference))}${ends} since `, said(change.before), `, ${cause}.`),
+      h("strong", null, said(when(change.after))), report.runs.length > 1 ? [" · ", said(change.run)] : [], ` · ${day(entry.time)}`),
+    h("p", null, `${change.measure} ${up ? "rose" : "fell"} by ${fixed(Math.abs(change.difference))}${ends} since `, said(when(change.before)), `, ${cause}.`),
     h("details", null,
       h("summary", null, `Queries behind it: ${change.changed} of ${change.queries} changed`),
       table(Object.assign(["query", "before", "after", "change"], { numbers: true }), rows)),
@@ -192,14 +194,29 @@ function changeItem(change) {
 function measureSection(measure, at) {
   const changes = report.changes.filter((change) => change.measure === measure);
   const words = changes.length ? `${changes.length} real change${changes.length === 1 ? "" : "s"}` : "No real change";
-  return section(`measure-${at}`, measure, key(), chart(measure), h("h3", null, words), h("ul", { class: "found" }, ...changes.reverse().map(changeItem)));
+  return section(`measure-${at}`, measure, key(), chart(measure), h("h3", null, words), h("ul", { class: "found" }, ...changes.sort((one, other) => other.place - one.place).map(changeItem)));
+}
+
+/** The last entry of each run. */
+function latestSection() {
+  const last = new Map(report.entries.map((entry) => [entry.run, entry]));
+  const cell = (entry, measure) => {
+    const ends = entry.intervals[measure];
+    const range = ends ? h("small", null, ` ${fixed(ends[0])} to ${fixed(ends[1])}`) : "";
+    return h("td", { class: "number" }, entry.means[measure] === undefined ? "" : fixed(entry.means[measure]), range);
+  };
+  const rows = [...last.values()].map((entry) => h("tr", null,
+    h("th", { scope: "row" }, said(entry.run)), h("td", null, [entry.label, day(entry.time)].filter(Boolean).map(said).flatMap((part, at) => (at ? [" · ", part] : [part]))),
+    ...report.measures.map((measure) => cell(entry, measure))));
+  const head = h("tr", null, ...["run", "measured", ...report.measures].map((column, at) => h("th", { scope: "col", class: at > 1 ? "number" : null }, said(column))));
+  return section("latest", "Latest", h("div", { class: "scroll", tabindex: "0" }, h("table", null, h("thead", null, head), h("tbody", null, ...rows))));
 }
 
 function entriesSection() {
   const rows = [...report.entries].reverse().map((entry) => h("tr", null,
     h("td", null, minute(entry.time)), h("td", null, said(entry.run)), h("td", null, said(entry.label)), h("td", null, said(entry.commit.slice(0, 12))),
     ...report.measures.map((measure) => number(entry.means[measure] === undefined ? "" : fixed(entry.means[measure])))));
-  const all = h("details", null, h("summary", null, `All ${report.entries.length} entries`), table(["time (UTC)", "run", "label", "commit", ...report.measures], rows));
+  const all = h("details", null, h("summary", null, `All entries (${report.entries.length})`), table(["time (UTC)", "run", "label", "commit", ...report.measures], rows));
   return section("entries", "Entries", all);
 }
 
@@ -208,7 +225,8 @@ document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
 dark.addEventListener("change", () => { document.documentElement.dataset.theme = dark.matches ? "dark" : "light"; });
 document.getElementById("main").append(
   h("h1", null, said(report.title)),
-  h("p", { class: "lead" }, `${report.entries.length} entries. Bands are 95% intervals of each mean. ▲ and ▼ mark real changes between consecutive entries: over all ${report.looks} comparisons, the probability of marking any where a run did not change is at most ${level}%.`),
+  h("p", { class: "lead" }, `${report.entries.length} ${report.entries.length === 1 ? "entry" : "entries"}. Bands are 95% intervals of each mean. ▲ and ▼ mark real changes between consecutive entries: over all ${report.looks} comparisons, the probability of marking any where a run did not change is at most ${level}%.`),
+  report.entries.length ? latestSection() : h("p", null, "The history has no entries yet."),
   ...report.measures.map(measureSection),
   entriesSection(),
 );

@@ -195,7 +195,8 @@ function scatterSection() {
     report.queries
       .map(({ id, text }, query) => {
         const difference = differenceOf(pair.x, pair.y, query);
-        const outcome = difference > 0 ? "better" : difference < 0 ? "worse" : "same";
+        const ahead = betterValues() === "lower" ? -difference : difference;
+        const outcome = ahead > 0 ? "better" : ahead < 0 ? "worse" : "same";
         const [base, run] = [scoreOf(pair.x, query), scoreOf(pair.y, query)];
         return { index: query, query: id, text: text ?? "", base, run, outcome };
       })
@@ -215,10 +216,11 @@ function scatterSection() {
     Object.assign(pair, changes);
     across.show(pair.x);
     upwards.show(pair.y);
+    const word = betterValues() === "neither" ? " higher" : " better";
     tally.replaceChildren(
-      tallied("better", count("better"), said(names[pair.y]), " better"),
+      tallied("better", count("better"), said(names[pair.y]), word),
       tallied("inconclusive", count("same"), "the same"),
-      tallied("worse", count("worse"), said(names[pair.x]), " better"),
+      tallied("worse", count("worse"), said(names[pair.x]), word),
     );
     if (again) drawn.refresh();
   };
@@ -226,7 +228,7 @@ function scatterSection() {
   on(["run"], () => show({ y: state.run }));
   show({}, false);
   const aside = h("div", null, h("div", { class: "controls" }, across.element, upwards.element), tally);
-  const text = lead("Each point is a query. Above the diagonal, the run on the vertical axis wins.");
+  const text = lead("Each point is a query. Above the diagonal, the run on the vertical axis scores higher.");
   return section("scatter", "Two runs, query against query", text, h("div", { class: "beside" }, aside, drawn.element));
 }
 

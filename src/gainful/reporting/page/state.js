@@ -43,6 +43,8 @@ const ranking = names
   .sort((a, b) => (report.runs[b].means[report.primary] ?? -Infinity) - (report.runs[a].means[report.primary] ?? -Infinity) || a - b);
 
 const measureName = () => report.measures[state.measure];
+/** Which values of the measure are better: higher, lower or neither. */
+const betterValues = () => report.better[state.measure];
 const scoreOf = (run, query, measure = state.measure) => report.scores[measure][run][query];
 
 /** The only subtraction on the page, of two scores computed in Python. */

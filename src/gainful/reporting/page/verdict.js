@@ -49,12 +49,14 @@ const pairName = (verdict) => (againstBaseline(verdict) ? verdict.run : `${verdi
 function oneMeasure(spec) {
   const label = spec.transform?.find((step) => step.as === "label");
   if (label) Object.assign(label, { calculate: "datum.lines" });
+  const arrows = { higher: (words) => ` (${words} →)`, lower: (words) => ` (← ${words})`, neither: () => "" };
+  const axes = spec.layer.map(({ encoding }) => encoding?.x?.axis).filter((axis) => typeof axis?.title === "string");
+  axes.forEach((axis) => (axis.title = axis.title.replace(/ \((.*) →\)$/, (_, words) => arrows[betterValues()](words))));
   if (verdictsNow().every(againstBaseline)) {
     if (spec.height?.step) spec.height = { step: 30 };
     return;
   }
-  const axes = spec.layer.map(({ encoding }) => encoding?.x?.axis).filter((axis) => axis?.title);
-  axes.forEach((axis) => (axis.title = "run − baseline (run better →)"));
+  axes.forEach((axis) => (axis.title = `run − baseline${arrows[betterValues()]("run better")}`));
 }
 
 /** The label of a comparison in the chart: two names take two lines. */

@@ -30,8 +30,8 @@ class Common(TypedDict, total=False):
         k: the cutoff of the measure; None, the default, for the whole list.
         gain: the gain of a label: exp2 (the default), linear, binary, a table or a function of
             tensors.
-        discount: the discount of a rank: log (the default), jarvelin, reciprocal, power(p), none or
-            misprint; a table by rank; or a function of ranks, which may be fractional.
+        discount: the discount of a rank: log (the default), jarvelin, reciprocal, power(p), none,
+            ln or misprint; a table by rank; or a function of ranks, which may be fractional.
         base: the base of the logarithm in the discount; 2 by default.
         normalized: whether to divide by the DCG of the best order (the default); otherwise losses
             are −DCG.

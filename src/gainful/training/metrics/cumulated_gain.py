@@ -72,8 +72,8 @@ def dcg(
         mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none` or `misprint`; a table by
-            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none`, `ln` or `misprint`; a table
+            by rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: the base of the logarithm, for log and jarvelin.
         ties: `average` for the mean over all orders of equal scores, `order` to keep the given
             order.
@@ -110,8 +110,8 @@ def ndcg(
         mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none` or `misprint`; a table by
-            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none`, `ln` or `misprint`; a table
+            by rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: the base of the logarithm, for log and jarvelin.
         ties: `average` for the mean over all orders of equal scores, `order` to keep the given
             order.

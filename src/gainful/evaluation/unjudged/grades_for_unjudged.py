@@ -1,6 +1,6 @@
 """The possible grades of an unjudged document."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,11 @@ from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.measures.gain import Gain
 from gainful.measures.written_numbers import read_number
 from gainful.message_texts import shown
+from gainful.rows.grade_words import read_grade_words
 
 _ENDS = 2
-PossibleGrades = Iterable[float]
-"""The grades that an unjudged document may have: the two ends of a range, or all of them."""
+PossibleGrades = Iterable[float] | str
+"""The grades that an unjudged document may have: the two ends of a range, all of them, or the grades of words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,20 @@ class Scale:
 
 
 def read_scale(grades: object) -> Scale:
-    """Read the possible grades: two numbers are a range; more numbers, or a set, are all grades.
+    """Read the possible grades: two numbers are a range; more numbers, a set, or the grades of words are all grades.
 
     >>> read_scale((0, 3)), read_scale([0, 1, 3])
     (Scale(grades=(0.0, 3.0), between=True), Scale(grades=(0.0, 1.0, 3.0), between=False))
+    >>> read_scale("excellent-fair-bad").grades
+    (-1.0, 0.0, 1.0)
     """
     expected = "two ends such as (0, 3), or all grades such as (0, 1, 2, 3)"
-    if isinstance(grades, str) or not isinstance(grades, Iterable):
+    if isinstance(grades, str | Mapping):
+        try:
+            grades = {*read_grade_words(grades).grades.values()}
+        except InputError as problem:
+            raise InputError("grades", f"{expected}, or words", problem.found) from None
+    if not isinstance(grades, Iterable):
         raise InputError("grades", expected, shown(grades))
     listed_grades = arguments.listed(grades, "grades", expected)
     try:

@@ -11,7 +11,7 @@ from gainful.arithmetic.kernels.row_sums import sums
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
-from gainful.judging.grades_for_unjudged import Scale, possible_gains
+from gainful.evaluation.unjudged.grades_for_unjudged import Scale, possible_gains
 from gainful.measures.measure import Measure
 
 _ELEMENTS = 1 << 20  # of a matrix [query, rank] processed at a time

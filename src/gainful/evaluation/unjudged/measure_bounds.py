@@ -10,8 +10,8 @@ from gainful.arithmetic.kernels.row_sums import sums
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet, relevant_total
-from gainful.judging.grades_for_unjudged import Scale, possible_gains
-from gainful.judging.ndcg_bounds import PartlyJudgedLists, single_list
+from gainful.evaluation.unjudged.grades_for_unjudged import Scale, possible_gains
+from gainful.evaluation.unjudged.ndcg_bounds import PartlyJudgedLists, single_list
 from gainful.measures.measure import Measure
 
 Ends = tuple[Floats, Floats]

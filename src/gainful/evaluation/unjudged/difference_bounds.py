@@ -7,9 +7,9 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
-from gainful.judging.grades_for_unjudged import Scale, possible_gains
-from gainful.judging.measure_bounds import linear, relevance_ends
-from gainful.judging.ndcg_bounds import PartlyJudgedLists, bounds_of
+from gainful.evaluation.unjudged.grades_for_unjudged import Scale, possible_gains
+from gainful.evaluation.unjudged.measure_bounds import linear, relevance_ends
+from gainful.evaluation.unjudged.ndcg_bounds import PartlyJudgedLists, bounds_of
 from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure

@@ -1,0 +1,1 @@
+"""What unjudged documents may do to a measure: exact bounds, and estimates between them."""
