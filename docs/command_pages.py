@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
+from functools import cache
 
 import click
 
@@ -52,6 +53,23 @@ def options_table(options: list[click.Option], context: click.Context) -> str:
     return "\n".join(lines)
 
 
+@cache
+def shared_help() -> frozenset[tuple[str, str | None]]:
+    """Return the options that many commands share: the long name and the help of each."""
+    command = commands.get_command(click.Context(commands), "evaluate")
+    return frozenset(
+        (max(option.opts, key=len), option.help)
+        for group, found in groups_of(command, command.params)
+        if group.topic
+        for option in found
+    )
+
+
+def is_shared(option: click.Option) -> bool:
+    """Return whether an option means here what it means in the commands that share it."""
+    return (max(option.opts, key=len), option.help) in shared_help()
+
+
 def command_page(name: str) -> Callable[[], str]:
     """Return what writes the page of a command."""
 
@@ -69,12 +87,16 @@ def command_page(name: str) -> Callable[[], str]:
         parts.append(f"Examples:\n\n```sh\n{calls}\n```")
         for group, found in groups_of(command, command.params):
             parts.append(f"## {group.title}")
+            shared, own = [], found
             if group.topic and not group.command:
-                listed = ", ".join(f"`{max(each.opts, key=len)}`" for each in found)
+                shared = [each for each in found if is_shared(each)]
+                own = [each for each in found if each not in shared]
+            if own:
+                parts.append(options_table(own, inner))
+            if shared:
+                listed = ", ".join(f"`{max(each.opts, key=len)}`" for each in shared)
                 anchor = group.title.lower().replace(",", "").replace(" ", "-")
                 parts.append(f"{listed}: see [the options that commands share](index.md#{anchor}).")
-            else:
-                parts.append(options_table(found, inner))
         return "\n\n".join(parts)
 
     return written

@@ -68,7 +68,7 @@ def summary() -> str:
     for module, title in MEASURE_PAGES.items():
         page = f"measures/{module}.md"
         rows = [
-            f"| [{each.name}]({page}#{each.name.lower()}) | {each.title} | {each.range.partition('.')[0]} |"
+            f"| [{each.name}]({page}#{each.name.lower()}) | {each.title} | {each.range.partition('. ')[0].removesuffix('.')} |"
             for each in families_in(module)
         ]
         parts += [

@@ -40,7 +40,7 @@ CODES: Mapping[str, str] = {
     "input.doubtful": "The input is valid, but probably not what you meant.",
     "input.invalid": "Judgments, a run, an array, an option or a file isn't valid.",
     "input.ratings": "The grades look like ratings, and even the lowest ones count as relevant.",
-    "input.repeated-text": "A passage occurs several times in the documents, and its first place counts.",
+    "input.repeated-text": "A passage occurs several times in the documents, and its first occurrence counts.",
     "input.swapped": "Judgments were passed as a run, or a run as judgments.",
     "judgments.marked-unjudged": "Grades of −1 count as grades, but may mean that a document wasn't judged.",
     "judgments.several-assessors": "Several assessors graded the documents, and no rule for merging their grades was given.",

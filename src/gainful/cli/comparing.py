@@ -176,7 +176,7 @@ def _files_to_compare(
     },
     "comparing.level comparing.resamples comparing.seed sampling digits result evaluating spark",
     measures={
-        "help": "The measure to rank by; several have a leaderboard each. With --scores, the column, or a name for the scores in one table.  [default: nDCG@10]",
+        "help": "The measure to rank by; each measure has its own leaderboard. With --scores, the column, or a name for the scores in one table.  [default: nDCG@10]",
         **option.WITHOUT_DEFAULT,
     },
     level="The joint confidence level of all rank intervals; two runs differ if p is below 1 − level.",

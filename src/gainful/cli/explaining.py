@@ -78,7 +78,7 @@ def _grades(text: str) -> list[float]:
         "--swap RANK,RANK...": "Swap the documents at two ranks, and show which terms change by how much; repeat for more. "
         "--swap, --move, --remove and --regrade apply in the order in which they are typed.",
         "--move RANK,RANK...": "Move the document at one rank to another, such as 5,2; repeat for more.",
-        "--remove RANK...": "Remove the document at this rank from the list. It stays judged, so the ideal keeps it; repeat for more.",
+        "--remove RANK...": "Remove the document at this rank from the list. It stays judged, so it remains in the ideal; repeat for more.",
         "--regrade RANK=GRADE...": "Give the document at this rank another grade, such as 3=2; repeat for more.",
         "--against BASE": "Another run: show which documents moved from it to RUN, and how each changed the value.",
     },
@@ -230,7 +230,7 @@ def check(files: tuple[str, ...], **options: Any) -> None:
         "--power >0.0<1.0": "The probability of detecting the difference.  [default: 0.8]",
         "--alpha >0.0<1.0 = 0.05": "The probability of detecting a difference that does not exist.",
         "--cluster-size NUMBER": {
-            "help": "The mean number of queries in a cluster, if --sd is of a comparison with clusters.  [default: that of --clusters; 1]",
+            "help": "The mean number of queries in a cluster, if --sd comes from a comparison with clusters.  [default: from --clusters; otherwise 1]",
             "type": float,
         },
         "--slices INPUT": "A table with one row per query, for --weights and --clusters.",

@@ -364,7 +364,7 @@ SHARED: dict[str, Usages | Callable[[], Usages]] = {
         "--assessors RULE": "How to merge the grades of several assessors: mean, median, majority, max, min, dawid-skene, or the name of one assessor.",
     },
     "grade_words": {
-        "--grade-words WORD=GRADE,...|PRESET": "The grades of words, if the judgments have words as grades: Exact=3,Irrelevant=0; or a preset, esci or excellent-fair-bad.",
+        "--grade-words WORD=GRADE,...|PRESET": "The number that each word stands for, if the grades are words: Exact=3,Irrelevant=0; or a preset, esci or excellent-fair-bad.",
     },
     "engine": {
         "--memory SIZE": "The memory limit for tables, such as 4GB.",
@@ -442,9 +442,9 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--master URL": "With --engine spark: where Spark runs, such as local[2], yarn, spark://HOST:7077 or sc://HOST.  [default: all local cores]",
     },
     "tables": {
-        "--documents INPUT": "The texts of the documents, in which evidence and chunks without offsets are found: a table with an id and a text, or a folder of text files. JUDGMENTS are then evidence.",
-        "--offsets [characters|bytes|tokens|documents]": "What the start and end of evidence and chunks count; documents: each document is a passage as a whole. JUDGMENTS are then evidence.",
-        "--chunk-table FILE|RUN=FILE...": "Where the chunks are whose ids the runs contain: a table with an id, a document, and start and end or a text in each row; RUN=FILE for each run if they have different chunks.",
+        "--documents INPUT": "The texts of the documents, to locate evidence and chunks without offsets: a table with an id and a text, or a folder of text files. JUDGMENTS are then evidence.",
+        "--offsets [characters|bytes|tokens|documents]": "The unit of the start and end of evidence and chunks; documents: each passage is a whole document. JUDGMENTS are then evidence.",
+        "--chunk-table FILE|RUN=FILE...": "The positions of the chunks whose ids the runs contain: a table with an id, a document, and either start and end or a text in each row; RUN=FILE for each run, if the runs have different chunks.",
         "--subtopic-judgments INPUT": "Judgments with subtopics (query subtopic doc grade), for measures such as alpha_nDCG@20.",
         "--nuggets INPUT": "The facts that an answer needs, for NuggetRecall@5: a table with a query, a nugget, a doc, its support, and optionally the importance of the nugget in each row.",
         "--abstentions INPUT": "How likely the reading model is to abstain, for UDCG@5: a table with a query, a doc and a probability in each row.",

@@ -38,7 +38,7 @@ _WATCHED = (
         "--label TEXT": "The release, or anything else that happened.",
         "--commit TEXT": "The commit that is measured.",
         "--time TIME": "When it was measured, such as 2026-05-01T06:00; UTC unless it says otherwise.  [default: now]",
-        "--dry-run": "Measure and check as usual, but add, keep, write and post nothing.",
+        "--dry-run": "Measure and check as usual, but store, write and post nothing.",
     },
     "comparing.level comparing.interval comparing.anytime comparing.slices comparing.by gate sampling recording digits result evaluating",
     measures="What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more.",

@@ -350,7 +350,7 @@ def _over_queries(family: Family) -> list[tuple[str, str]]:
         return [
             (
                 "value",
-                "describes the run as a whole; users don't have values of their own, and its mean has no interval",
+                "describes the run as a whole; single queries or users have no value, and it has no interval",
             )
         ]
     return [("over queries", f"the {family.aggregate}")]
@@ -360,7 +360,7 @@ def _cutoff(family: Family) -> str:
     if family.cutoff == NEVER:
         return "none"
     written = f"a whole number from 1, written {family.name}@10"
-    return f"{written}; always needed" if family.cutoff == ALWAYS else f"{written}; none by default"
+    return f"{written}; required" if family.cutoff == ALWAYS else f"{written}; none by default"
 
 
 def _spellings(family: Family) -> str:

@@ -212,7 +212,7 @@ def _locate_texts(
         verb = "occurs" if len(repeated) == 1 else "occur"
         warn(
             f"{rows.name}: {many} {verb} several times in the documents, such as "
-            f"{shown(words[repeated[0]])} ({rows.place(repeated[0])}). The first place counts. Give its "
+            f"{shown(words[repeated[0]])} ({rows.place(repeated[0])}). The first occurrence counts. Give its "
             "document, or start and end.",
             "input.repeated-text",
         )

@@ -175,7 +175,7 @@ def explain_grades(
         judged: all known grades, including the grades of the list. None if the list contains them all; the ideal
             then consists of the list itself.
         policy: the policy, a `Policy` or a dict of choices; the defaults if None.
-        what_if: changes of the list, as in `explain`. A removed document stays judged, so the ideal keeps it.
+        what_if: changes of the list, as in `explain`. A removed document stays judged, so it remains in the ideal.
 
     >>> print(explain_grades([1, 0, 1, 1, 0], "DCG@3", what_if="swap 2,3").effect)
     Swapping ranks 2 and 3 raises DCG@3 from 1.500 to 1.631 (+0.131): the terms change by +0.631 at rank 2 and −0.500 at rank 3.

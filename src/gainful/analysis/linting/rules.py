@@ -504,7 +504,7 @@ def fractional_grades(look: Look) -> Iterator[Draft]:
     "uneven-ideals",
     "note",
     "judgments",
-    "Average nDCG, which counts all queries alike, instead of CG or DCG.",
+    "Average nDCG, which gives every query the same weight, instead of CG or DCG.",
 )
 def uneven_ideals(look: Look) -> Iterator[Draft]:
     """Ideal lists of very different DCG: a mean of CG or DCG would depend on few queries.

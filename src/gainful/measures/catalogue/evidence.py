@@ -53,7 +53,7 @@ IDEAL = word(
     "ideal",
     {
         "evidence": "the ideal list has one chunk for each document with evidence, which contains all of it. It "
-        "is the same for every way to cut documents into chunks, so their values can be compared",
+        "is the same however the documents are cut into chunks, so values of different chunkings can be compared",
         "chunks": "the greedy ideal over the table of chunks: at each rank, the chunk that adds most. It shows "
         "how good the order is, given these chunks",
     },
@@ -70,7 +70,7 @@ _IR = (
     "K. Järvelin and J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 2002, for "
     "the discounted gain"
 )
-_OWN = "gainful: all of the groups are needed, and any passage of a group will do"
+_OWN = "gainful: every group is needed, and any one passage of a group is enough"
 _TWO = "d 0-10, e 0-10"
 _CHUNKS = "d 0-20, d 5-25, e 5-15"
 
@@ -126,7 +126,7 @@ FAMILIES = (
         title="The precision that a chunking allows",
         definition=(
             "evidence_precision_omega = |E ∩ C_Ω| / |C_Ω|, where C_Ω is the text of all chunks of the chunk "
-            "table that contain evidence: the precision of a retriever that finds all of these, and no others"
+            "table that contain evidence: the precision of a retriever that finds exactly these chunks"
         ),
         range="0 to 1",
         ends=SHARE,

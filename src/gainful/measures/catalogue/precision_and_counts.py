@@ -48,8 +48,8 @@ FAMILIES = (
         name="R",
         title="Recall",
         definition=(
-            "R@k = the number of relevant documents among the first k, divided by R, the total number "
-            "of relevant documents"
+            "R@k = the number of relevant documents among the first k, divided by R, where R is the total "
+            "number of relevant documents"
         ),
         range="0 to 1",
         ends=SHARE,

@@ -125,7 +125,7 @@ ATTENTION = word(
     "attention",
     {
         "log": "a_i = 1/log2(i + 1), as in nDCG",
-        "geometric": "a_i = p^(i−1), for a user who goes on to the next item with probability p",
+        "geometric": "a_i = p^(i−1), for a user who continues to the next item with probability p",
         "reciprocal": "a_i = 1/i",
         "equal": "a_i = 1",
     },
@@ -140,7 +140,7 @@ TARGET = word(
     "target",
     {
         "catalogue": "the share of group g among the items of the catalogue",
-        "relevant": "its share among the relevant items of the user, who has no value without any",
+        "relevant": "its share among the user's relevant items; users without relevant items have no value",
         "equal": "the same for every group",
     },
 )
@@ -149,7 +149,9 @@ SAMPLES = _named(
     "the text before the number of a sampled list: with samples=#, the lists q1#1 and q1#2 are two draws for q1, "
     "which has one value (only in `gainful recommend` and `evaluate_recommendations`)",
 )
-_IN_PARTS = "An item with several groups counts in equal parts for each, and an item without any doesn't count"
+_IN_PARTS = (
+    "An item with several groups is split equally among them, and an item without any doesn't count"
+)
 _SINGH = "A. Singh and T. Joachims, Fairness of exposure in rankings, KDD 2018"
 _AWRF = (
     "P. Sapiezynski, W. Zeng, R. Robertson, A. Mislove and C. Wilson, Quantifying the impact of user attention on "
@@ -391,7 +393,7 @@ FAMILIES = (
         definition=(
             "Miscalibration@k = Σ_c p_c·log2(p_c / ((1 − α)·q_c + α·p_c)). Here p_c is the share of "
             "category c in the user's history, and q_c its share in the list down to rank k. An item with several "
-            "categories counts in equal parts for each"
+            "categories is split equally among them"
         ),
         range="from 0 (the shares are the same) to log2(1/α)",
         ends=AMOUNT,
@@ -483,7 +485,7 @@ FAMILIES = (
         title="Loss of expected exposure",
         better=LOWER,
         definition=f"EE_L@k = Σ_d (ε_d − ε*_d)². Here {_EXPOSURES}; {_TARGETS}",
-        range="0 (the exposure is as it should be) or more",
+        range="0 (the exposure equals the target) or more",
         ends=AMOUNT,
         citation=_EE,
         example=_example(
