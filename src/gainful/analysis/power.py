@@ -84,13 +84,13 @@ def power(
     the power. Take the sd from a comparison of similar runs; for nDCG it is often near 0.2.
 
     Args:
-        sd: the standard deviation of the differences between two runs, query by query, above 0. That of a
-            comparison with weights or clusters allows for them.
+        sd: the standard deviation of the differences between two runs, query by query, above 0. In a
+            comparison with weights or clusters, it takes them into account.
         difference: the true mean difference, above 0.
         queries: the number of queries, at least 2.
         power: the probability of detecting the difference, above alpha and below 1.
         alpha: the level of the two-sided paired t test.
-        cluster_size: the mean number of queries in a cluster, if the sd is of a comparison with clusters.
+        cluster_size: the mean number of queries in a cluster, if the sd comes from a comparison with clusters.
 
     Raises:
         InputError: if a number is invalid, or too few or too many are passed.

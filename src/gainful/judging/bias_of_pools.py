@@ -68,7 +68,7 @@ class PoolBias(ResultOfRows[LeftOut], Printed):
         rows: a row for each run.
         measure: the measure.
         depth: the depth of the pool.
-        tau: Kendall's τ between the orders of the runs with and without; None if all runs tie.
+        tau: Kendall's τ between the orders of the runs with and without these judgments; None if all runs tie.
     """
 
     rows: tuple[LeftOut, ...]

@@ -40,7 +40,7 @@ class ReadingOptions(InputOptions, total=False):
         assessors: how to merge the grades of several assessors into one per document. One of
             "mean", "median", "majority" (the lowest of equally frequent grades), "max", "min",
             "dawid-skene", or the name of the assessor whose grades count. `merge_judgments` defines them.
-        grade_words: the grades of words, if the judgments have words as grades: {"Exact": 3, "Irrelevant": 0},
+        grade_words: the number that each word stands for, if the grades are words: {"Exact": 3, "Irrelevant": 0},
             "Exact=3,Irrelevant=0", or a preset: "esci" (Exact 3, Substitute 2, Complement 1, Irrelevant 0,
             or their first letters) or "excellent-fair-bad" (1, 0, −1). Numbers stay as they are.
         engine: limits on memory and cores, as an `Engine`; or, in `evaluate`, `evaluate_runs` and

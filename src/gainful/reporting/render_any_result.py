@@ -80,7 +80,7 @@ def render(
         digits: the number of decimals in the formats that round.
         interval: for scores, `hall`, `t`, `bca`, `betting` or `asymptotic`: a row for each run and measure, with the
             interval of the mean by this method. Slices always have a row and an interval each. With
-            a row for each query, and judgments from clicks, what the clicks allow for each.
+            a row for each query, and judgments from clicks, each row has the range that the clicks allow.
         level: the level of the intervals.
         width: the width of a table in characters; if None, the terminal's width, and at least 80.
             A wider one is folded, or shown in parts.

@@ -43,7 +43,7 @@ _ERROR_NUMBER = re.compile(r'"errno": ?"(\d+)"')  # in the engine's messages
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """What the engine may use of the machine.
+    """The limits on the resources that the engine uses.
 
     Data that exceeds the memory limit is written to a temporary directory, which is removed afterwards.
 

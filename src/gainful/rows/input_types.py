@@ -51,7 +51,7 @@ class SamplingOptions(TypedDict, total=False):
             Also a function of the query's id, or "id:_" for the part of the id before the last "_".
         strata: the part of the traffic that each query was drawn from, such as head, torso and tail.
         arrival: when each query was added, as numbers or texts that sort, such as dates; intervals and tests
-            by betting take queries in this order, and in the order of their ids if None.
+            by betting process queries in this order, and in the order of their ids if None.
         population: the number of queries in each stratum, {stratum: number}, for weights by
             population / drawn queries.
     """
@@ -64,7 +64,7 @@ class SamplingOptions(TypedDict, total=False):
 
 
 class UnjudgedOptions(TypedDict, total=False):
-    """What is known about unjudged documents, for bounds of a score and estimates between them.
+    """Facts and assumptions about unjudged documents, for bounds of a score and estimates between them.
 
     Attributes:
         estimate: how to estimate the scores as if every document down to the cutoff were judged: `bootstrap`,

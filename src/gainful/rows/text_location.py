@@ -1,4 +1,4 @@
-"""Find passages in the texts of documents: exactly, or apart from white space and the form of quotes."""
+"""Find passages in the texts of documents: exactly, or ignoring white space and the style of quotation marks."""
 
 import re
 from bisect import bisect_right

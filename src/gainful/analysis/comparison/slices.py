@@ -33,7 +33,7 @@ class Slice(Record):
         column: a column of the metadata, `judged` or `baseline`.
         value: the value, or range of values, that the slice's queries have in that column.
         difference: the difference over these queries. Unless the correction is `none`, p is corrected over
-            all slices, and the intervals of all slices have the level together.
+            all slices, and the intervals of all slices together hold at the level.
         queries: the ids of the slice's queries.
     """
 

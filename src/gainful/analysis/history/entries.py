@@ -79,7 +79,7 @@ class QuerySet:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HistoryEntry(Record):
-    """The scores of a run at a time.
+    """The scores of a run at one time.
 
     Attributes:
         time: when the run was measured, in UTC.

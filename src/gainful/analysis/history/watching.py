@@ -77,7 +77,7 @@ class WatchedRun(Record):
         comparison: the comparison with the baseline; None without one.
         checked: the conditions, with their results.
         changes: the real changes since the previous entry.
-        notes: what could not be compared or checked, and why.
+        notes: comparisons and checks that were not possible, with the reasons.
         is_first: whether the history has no earlier entry of this run.
     """
 
@@ -380,7 +380,7 @@ def watch(
         time: when the runs were measured, as in `add`.
         keep_runs: a folder in which the run of the previous entry, and of the baseline, are kept. If the judgments change, the
             old run is measured again, so that a jump can be attributed to judgments or run.
-        fail_if: conditions, as in `Comparison.gate`. Without a baseline, only those that need none are checked.
+        fail_if: conditions, as in `Comparison.gate`. Without a baseline, only conditions that don't need one are checked.
         fail_unless: conditions that must be proved.
         fail_on_drop: fail if a measure really fell since the previous entry, at a level that holds over all entries.
         dry_run: append and keep nothing.

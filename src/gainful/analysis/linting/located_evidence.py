@@ -53,7 +53,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LocatedEvidence(Printed):
-    """Where the passages of a golden set are. Prints those that are not found in exactly one place.
+    """The positions of a golden set's passages. It prints the passages that are not found in exactly one place.
 
     Attributes:
         passages: all passages, in the order of the input.
@@ -120,8 +120,8 @@ def locate_evidence(
 ) -> LocatedEvidence:
     """Find the passages of a golden set in its documents, and list those that are not in exactly one place.
 
-    A text is searched exactly first, then regardless of white space and of the form of quotes. For a text that
-    is not found, the result has the passage that is most like it.
+    A text is located by an exact match or, failing that, by a match that ignores white space and the style of quotation
+    marks. For a text that is not found, the result contains the most similar passage.
 
     Args:
         evidence: the passages of each query as texts: `{query: [text, …]}`, records such as `{"question": …,

@@ -43,7 +43,7 @@ _CUT = "an answer that was truncated at its token limit"
 
 
 class CollectingOptions(CallingOptions, InputOptions, total=False):
-    """What a model is asked, and how: the options of `collect_grades` and of `gainful collect`.
+    """The prompts for a model, and how they are sent: the options of `collect_grades` and of `gainful collect`.
 
     Attributes:
         columns: the columns of the pairs, as in `ReadingOptions`, like `assessors` and `engine`.
