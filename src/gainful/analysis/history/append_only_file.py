@@ -111,6 +111,17 @@ def _keep_name(name: str) -> None:
 
 
 @contextmanager
+def held(name: str, *, exclusive: bool) -> Iterator[None]:
+    """Hold a lock on a file, on systems where others can still open a locked file."""
+    if fcntl is None:
+        yield
+        return
+    with _opened(name, os.O_RDWR if exclusive else os.O_RDONLY) as file:
+        _lock(file, exclusive=exclusive)
+        yield
+
+
+@contextmanager
 def _opened(name: str, flags: int) -> Iterator[int]:
     file = os.open(name, flags, _PERMISSIONS)
     try:

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import duckdb
 
+from gainful.analysis.history.append_only_file import held
 from gainful.analysis.history.stored_lines import EntryColumns, StoredLine
 from gainful.errors import InputError, MissingDependencyError
 from gainful.message_texts import shortened
@@ -112,7 +113,12 @@ def _storable(text: str) -> str:
 
 
 class _DatabaseFile(_DatabaseStore):
-    """A history in a file that is a database."""
+    """A history in a file that is a database.
+
+    The threads of a process take turns: closing any handle of a file releases all locks that the process has on it.
+    """
+
+    _turn: ClassVar = threading.Lock()
 
     def exists(self) -> bool:
         """Return whether there is a file, with the tables of a history."""
@@ -136,41 +142,45 @@ class SQLiteStore(_DatabaseFile):
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[Execute]:
         """Connect, and execute statements as one transaction; SQLite lets others wait."""
-        if not writes or os.path.exists(self.name):  # noqa: PTH110 - of any text
-            self._check_beginning(b"SQLite format 3\0")
-        # A reader, too, may have to undo the transaction of a writer that was killed, so it must not be read-only.
-        place = f"file:{quote(os.path.abspath(self.name))}?mode={'rwc' if writes else 'rw'}"  # noqa: PTH100
-        connection = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
-        try:
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-            yield partial(_rows, connection)
-            connection.execute("COMMIT")
-        finally:
-            connection.close()  # which rolls back
+        with self._turn:
+            if not writes or os.path.exists(self.name):  # noqa: PTH110 - of any text
+                self._check_beginning(b"SQLite format 3\0")
+            # A reader, too, may have to undo the transaction of a writer that was killed, so it must not be read-only.
+            place = f"file:{quote(os.path.abspath(self.name))}?mode={'rwc' if writes else 'rw'}"  # noqa: PTH100
+            connection = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
+            try:
+                connection.execute("PRAGMA synchronous = EXTRA")
+                connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+                yield partial(_rows, connection)
+                connection.execute("COMMIT")
+            finally:
+                connection.close()  # which rolls back
 
 
 class DuckDBStore(_DatabaseFile):
-    """A history in a file of DuckDB, which only one process can open for writing at a time."""
+    """A history in a file of DuckDB, which only one process can open for writing at a time.
+
+    DuckDB's own lock isn't enough: an entry was lost now and then if one process opened the file while another closed it.
+    """
 
     time_type = "TIMESTAMP WITH TIME ZONE"
     problems = (duckdb.Error,)
-    _turn: ClassVar = threading.Lock()  # a process can't open a file in two ways
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[Execute]:
         """Wait for a turn, connect, and execute statements as one transaction."""
         if writes and not os.path.exists(self.name):  # noqa: PTH110 - of any text
             self._create()
-        self._check_beginning(b"DUCK", at=8)
         with self._turn:
-            connection = self._connected(writes=writes)
-            try:
-                connection.execute("BEGIN")
-                yield partial(_rows, connection)
-                connection.execute("COMMIT")
-            finally:
-                connection.close()  # which rolls back
+            self._check_beginning(b"DUCK", at=8)
+            with held(self.name, exclusive=writes):
+                connection = self._connected(writes=writes)
+                try:
+                    connection.execute("BEGIN")
+                    yield partial(_rows, connection)
+                    connection.execute("COMMIT")
+                finally:
+                    connection.close()  # which rolls back
 
     def _create(self) -> None:
         """Create the file under another name first: a process killed meanwhile would leave a file that can't be opened."""
