@@ -271,21 +271,98 @@ def test_least_item_promoted_of_ties():
 
 # --- runs
 
+FUNCTIONS = {
+    "rbo": gf.statistics.rbo,
+    "tau": gf.statistics.kendall_tau,
+    "tau_a": lambda one, other: gf.statistics.kendall_tau(one, other, variant="a"),
+    "tau_ap": gf.statistics.tau_ap,
+    "tau_ap_a": lambda one, other: gf.statistics.tau_ap(one, other, ties="a", symmetric=True),
+    "tau_ap_b": lambda one, other: gf.statistics.tau_ap(one, other, ties="b"),
+    "tau_h": gf.statistics.tau_h,
+    "promoted": gf.statistics.least_item_promoted,
+}
 
-def test_overlap_of_files_and_frames_is_that_of_dicts(tmp_path):
+
+def written_in_all_forms(run, path):
+    """The same run as a dict, the path of a file, a frame, records, and lists where scores don't tie."""
     import pandas as pd
 
-    first = {"q1": {"a": 3.0, "b": 2.0, "c": 2.0}, "q2": {"x": 1.0}, "q3": {"y": 1.0}}
-    second = {"q1": {"b": 9.0, "a": 8.0}, "q2": {"x": 1.0, "z": 0.5}}
-    path = tmp_path / "first.run"
-    gf.write_run(first, path)
-    rows = [(query, doc, score) for query, docs in second.items() for doc, score in docs.items()]
+    gf.write_run(run, path)
+    rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
     frame = pd.DataFrame(rows, columns=["query", "doc", "score"])
-    lists = {query: list(docs) for query, docs in second.items()}
-    for ties in ("doc", "a", "b", "w"):
-        expected = {
-            query: gf.statistics.rbo(first[query], second[query], ties=ties) for query in second
+    forms = [run, path, str(path), frame, frame.to_dict("records")]
+    if all(len(set(docs.values())) == len(docs) for docs in run.values()):
+        forms.append(
+            {query: sorted(docs, key=docs.get, reverse=True) for query, docs in run.items()}
+        )
+    return forms
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_runs_of_any_form_have_the_value_of_each_query(name, tmp_path):
+    function = FUNCTIONS[name]
+    tied = name not in ("rbo", "tau_ap")
+    first = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0 + tied}, "q2": {"x": 1.0}, "q3": {"y": 1.0}}
+    second = {"q1": {"b": 9.0, "a": 8.0, "d": 4.0, "c": 3.0}, "q2": {"x": 1.0, "z": 0.5}}
+    if name in ("rbo", "promoted"):
+        expected = {query: function(first[query], second[query]) for query in second}
+    else:  # about the common items, at least two
+        expected = {"q1": function(first["q1"], {doc: second["q1"][doc] for doc in "abc"})}
+    forms = (
+        written_in_all_forms(run, tmp_path / f"{place}.run")
+        for place, run in enumerate((first, second))
+    )
+    for one, other in itertools.product(*forms):
+        assert function(one, other) == expected
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_many_queries_at_a_time_have_the_values_of_single_queries(name):
+    rng = random.Random(13)  # noqa: S311
+    levels = 10**6 if name == "tau_ap" else 4
+    runs = [
+        {
+            f"q{query}": random_scores(rng, rng.sample("abcdefghij", rng.randint(1, 10)), levels)
+            for query in range(60)
         }
-        for one in (first, path, str(path)):
-            for other in (second, frame, lists, frame.to_dict("records")):
-                assert gf.statistics.rbo(one, other, ties=ties) == expected
+        for _ in range(2)
+    ]
+    values = FUNCTIONS[name](*runs)
+    undefined = 0
+    for query in runs[0]:
+        one, other = (run[query] for run in runs)
+        if name not in ("rbo", "promoted"):
+            both = one.keys() & other.keys()
+            one, other = ({doc: each[doc] for doc in both} for each in (one, other))
+        try:
+            expected = FUNCTIONS[name](one, other)
+        except gf.errors.InputError:
+            assert query not in values
+            undefined += 1
+        else:
+            assert values[query] == pytest.approx(expected, abs=1e-12)
+    assert len(values) + undefined == 60
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values())
+def test_two_runs_without_a_common_query_are_rejected(function):
+    with pytest.raises(gf.errors.InputError, match="expected queries in common"):
+        function({"q1": {"a": 2, "b": 1}}, {"q2": {"a": 2, "b": 1}})
+    with pytest.raises(gf.errors.InputError, match="expected a run"):
+        function({"q1": {"a": 2, "b": 1}}, ["a", "b"])
+
+
+@pytest.mark.parametrize("name", ["tau", "tau_a", "tau_ap", "tau_ap_a", "tau_ap_b", "tau_h"])
+def test_two_runs_without_common_documents_have_no_tau(name):
+    with pytest.raises(gf.errors.InputError, match=r"at least two documents in common"):
+        FUNCTIONS[name]({"q": {"a": 2, "b": 1}}, {"q": {"a": 2, "c": 1}})
+
+
+def test_tau_ap_names_the_query_with_equal_scores():
+    run, tied = (
+        {"p": {"a": 2, "b": 1}, "q": {"a": 2, "b": 1}},
+        {"p": {"a": 2, "b": 1}, "q": {"a": 1, "b": 1}},
+    )
+    with pytest.raises(gf.errors.InputError, match=r"ranking, query 'q': .*different score"):
+        gf.statistics.tau_ap(run, tied)
+    assert gf.statistics.tau_ap(run, tied, ties="a") == {"p": 1.0, "q": 0.0}

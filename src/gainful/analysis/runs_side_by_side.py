@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gainful.analysis.fusion.candidate_documents import Candidates
 from gainful.analysis.fusion.reading_runs import gather
-from gainful.array_types import Floats
+from gainful.analysis.similarity_measures import ListPairs, Settings, list_pairs
+from gainful.arithmetic.kernels.ranking_agreement import offsets_of
+from gainful.array_types import Bools, Floats, Ints
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 
@@ -20,13 +21,26 @@ class RunsSideBySide:
 
     Attributes:
         queries: the queries of any run, in order.
-        scores: for each query, the scores (m, n) of all documents; NaN if a run didn't return the document.
+        offsets: (q+1,) where the documents of each query begin.
+        scores: (m, n) the scores of all documents; NaN if a run didn't return the document.
+        returned: (m, q) whether a run returned anything for a query.
         tied: (m,) the number of queries of each run whose tied documents were ordered by id.
     """
 
     queries: tuple[str, ...]
-    scores: list[Floats]
+    offsets: Ints
+    scores: Floats
+    returned: Bools
     tied: list[int]
+
+    def pairs(self, first: int, second: int, settings: Settings) -> tuple[Ints, ListPairs]:
+        """Return the lists of two runs, and the places of the queries for which both returned one."""
+        common = self.returned[first] & self.returned[second]
+        rows = np.repeat(common, np.diff(self.offsets))
+        offsets = offsets_of(rows, self.offsets)[:-1][common]
+        one, other = self.scores[[first, second]][:, rows]
+        lists = list_pairs(one, other, np.append(offsets, one.size), settings)
+        return np.flatnonzero(common), lists
 
 
 def side_by_side(runs: Mapping[str, Any], ties: str, options: Mapping[str, Any]) -> RunsSideBySide:
@@ -40,10 +54,13 @@ def side_by_side(runs: Mapping[str, Any], ties: str, options: Mapping[str, Any])
     with reading(None, Policy(), options) as reader:
         candidates = gather(reader, runs, "auto").candidates
     in_order = ties == "doc"
-    scores = -candidates.ranks if in_order else candidates.scores
-    bounds = pairwise(candidates.offsets.tolist())
-    tied = [_tied_queries(candidates, run) if in_order else 0 for run in range(len(runs))]
-    return RunsSideBySide(candidates.queries, [scores[:, low:high] for low, high in bounds], tied)
+    return RunsSideBySide(
+        candidates.queries,
+        candidates.offsets,
+        -candidates.ranks if in_order else candidates.scores,
+        candidates.sizes > 0,
+        [_tied_queries(candidates, run) if in_order else 0 for run in range(len(runs))],
+    )
 
 
 def _tied_queries(candidates: Candidates, run: int) -> int:

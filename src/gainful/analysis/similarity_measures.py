@@ -12,11 +12,10 @@ import numpy as np
 from gainful import arguments
 from gainful.arithmetic.kernels import rank_biased_overlap as overlap
 from gainful.arithmetic.kernels import ranking_agreement as order
-from gainful.array_types import Floats
+from gainful.array_types import Floats, Ints
 
 DEFAULT_P = 0.9
 """The default persistence of RBO, which gives the first 10 ranks 86% of the weight."""
-_FEWEST = 2  # items in a ranking with an order
 _KINDS: Mapping[str, Callable[[overlap.Agreement, float], float]] = {
     "extrapolated": overlap.rbo_extrapolated,
     "least": overlap.rbo_least,
@@ -58,62 +57,73 @@ def read_settings(p: object, depth: object, kind: object, ties: object) -> Setti
     )
 
 
-def rbo_of_scores(first: Floats, second: Floats, settings: Settings) -> float:
-    """Return the rank-biased overlap of two lists, each with at least one item.
+class ListPairs(NamedTuple):
+    """The two lists that two runs return for each of several queries.
 
-    >>> rbo_of_scores(np.array([2.0, 1.0, np.nan]), np.array([2.0, np.nan, 1.0]), Settings(p=0.5))
-    0.75
+    Attributes:
+        offsets: (q+1,) where the items of each query begin.
+        whole: the ranks (n,) in both lists; none of the lists is empty.
+        cut: the ranks down to the depth. A group of tied items at the depth is kept.
+        shared: the pairs of items that both lists contain down to the depth, counted.
+        settings: the settings.
     """
-    ties = "a" if settings.ties == "doc" else settings.ties
-    agreed = overlap.agreement(overlap.tied_ranks(first), overlap.tied_ranks(second), ties)
-    return _KINDS[settings.kind](agreed, settings.p)
+
+    offsets: Ints
+    whole: tuple[overlap.Ranks, overlap.Ranks]
+    cut: tuple[overlap.Ranks, overlap.Ranks]
+    shared: order.Pairs
+    settings: Settings
+
+    @property
+    def swapped(self) -> "ListPairs":
+        """The same with the second lists first."""
+        (one, other), (cut_one, cut_other) = self.whole, self.cut
+        return self._replace(
+            whole=(other, one), cut=(cut_other, cut_one), shared=self.shared.swapped
+        )
 
 
-def tau_of_scores(first: Floats, second: Floats, ties: str = "b") -> float:
-    """Return Kendall's τ, by default τ_b; NaN if all items are tied on a side.
+def list_pairs(first: Floats, second: Floats, offsets: Ints, settings: Settings) -> ListPairs:
+    """Return two lists for each of several queries, ready for the measures.
 
-    >>> round(tau_of_scores(np.array([3.0, 2.0, 2.0]), np.array([3.0, 2.0, 1.0])), 4)
-    0.8165
+    Args:
+        first: (n,) scores of the items, query after query.
+        second: (n,) other scores of these items.
+        offsets: (q+1,) where the items of each query begin.
+        settings: the settings.
     """
-    pairs = order.count_pairs(first, second)
-    if ties == "a":
-        return pairs.surplus / pairs.total
-    untied = (pairs.total - pairs.tied_first) * (pairs.total - pairs.tied_second)
-    return pairs.surplus / math.sqrt(untied) if untied else math.nan
+    one, other = (overlap.tied_ranks(scores, offsets) for scores in (first, second))
+    whole = cut = (one, other)
+    if settings.depth is not None:
+        cut = one.where(one.top <= settings.depth), other.where(other.top <= settings.depth)
+    both = (cut[0].top > 0) & (cut[1].top > 0)
+    shared = order.count_pairs(first[both], second[both], order.offsets_of(both, offsets))
+    return ListPairs(offsets, whole, cut, shared, settings)
 
 
-def _tau(first: Floats, second: Floats, settings: Settings) -> float:
-    return tau_of_scores(first, second, settings.ties)
+def _rbo(lists: ListPairs) -> Floats:
+    ties, kind = lists.settings.ties, _KINDS[lists.settings.kind]
+    agreements = overlap.agreements(*lists.cut, lists.offsets, "a" if ties == "doc" else ties)
+    return np.array([kind(agreed, lists.settings.p) for agreed in agreements])
 
 
-def _tau_ap(first: Floats, second: Floats, settings: Settings) -> float:
-    in_order = settings.ties in ("doc", "a")  # without ties, τ_AP,a is τ_AP
-    return (order.tau_ap_a if in_order else order.tau_ap_b)(first, second)
+def _tau(lists: ListPairs) -> Floats:
+    return (order.tau_a if lists.settings.ties == "a" else order.tau_b)(lists.shared)
 
 
-def _tau_h(first: Floats, second: Floats, _: Settings) -> float:
-    return order.tau_h(first, second)
+def _tau_ap(lists: ListPairs) -> Floats:
+    in_order = lists.settings.ties in ("doc", "a")  # without ties, τ_AP,a is τ_AP
+    return (order.tau_ap_a if in_order else order.tau_ap_b)(lists.shared)
 
 
-def promoted_of_scores(first: Floats, second: Floats, settings: Settings) -> float:
-    """Return the least item promoted; tied items have the first rank of their group.
-
-    >>> promoted_of_scores(np.array([3.0, 2.0, 1.0]), np.array([3.0, np.nan, 2.0]), Settings())
-    3
-    """
-    ranks = [overlap.tied_ranks(scores).top for scores in (first, second)]
-    return order.least_promoted(ranks[0], ranks[1], settings.depth or first.size)
+def _tau_h(lists: ListPairs) -> Floats:
+    return order.tau_h(lists.shared)
 
 
-def cut(scores: Floats, depth: int | None) -> Floats:
-    """Leave out the items below a rank; a group of tied items at the cut is kept.
-
-    >>> cut(np.array([3.0, 1.0, 1.0, 0.0]), 2)
-    array([ 3.,  1.,  1., nan])
-    """
-    if depth is None:
-        return scores
-    return np.where(overlap.tied_ranks(scores).top <= depth, scores, np.nan)
+def _promoted(lists: ListPairs) -> Floats:
+    ranks = [each.top for each in lists.whole]  # the depth doesn't cut the reference
+    depth = math.inf if lists.settings.depth is None else lists.settings.depth
+    return order.least_promoted(ranks[0], ranks[1], lists.offsets, depth).astype(np.float64)
 
 
 class SimilarityMeasure(NamedTuple):
@@ -122,37 +132,30 @@ class SimilarityMeasure(NamedTuple):
     Attributes:
         title: its name for people.
         meaning: what it says.
-        compute: returns the value from two rows of scores; NaN if it is undefined.
+        values: returns the value of each query (q,); NaN if it is undefined.
         least: the lowest possible value.
         most: the highest possible value.
         symmetric: whether the order of the two rankings doesn't matter.
-        shared: whether it is about the items that both rankings contain, at least two.
     """
 
     title: str
     meaning: str
-    compute: Callable[[Floats, Floats, Settings], float]
+    values: Callable[[ListPairs], Floats]
     least: float = -1.0
     most: float = 1.0
     symmetric: bool = True
-    shared: bool = True
 
     def value(self, first: Floats, second: Floats, settings: Settings) -> float:
-        """Return the value for two rows of scores, not cut; NaN if it is undefined."""
-        if self.compute is not promoted_of_scores:  # which needs the whole reference
-            first, second = cut(first, settings.depth), cut(second, settings.depth)
-        if self.shared:
-            both = ~(np.isnan(first) | np.isnan(second))
-            if np.count_nonzero(both) < _FEWEST:
-                return math.nan
-            first, second = first[both], second[both]
-        return self.compute(first, second, settings)
+        """Return the value for the scores (n,) of two lists; NaN if it is undefined.
+
+        >>> MEASURES["rbo"].value(np.array([2.0, 1.0, np.nan]), np.array([2.0, np.nan, 1.0]), Settings(p=0.5))
+        0.75
+        """
+        return self.values(list_pairs(first, second, np.array([0, first.size]), settings)).item()
 
 
 MEASURES = {
-    "rbo": SimilarityMeasure(
-        "RBO", "the rank-biased overlap of the lists", rbo_of_scores, least=0.0, shared=False
-    ),
+    "rbo": SimilarityMeasure("RBO", "the rank-biased overlap of the lists", _rbo, least=0.0),
     "tau": SimilarityMeasure("τ", "Kendall's τ of the documents that both lists contain", _tau),
     "tau_ap": SimilarityMeasure(
         "τ_AP",
@@ -166,11 +169,10 @@ MEASURES = {
     "promoted": SimilarityMeasure(
         "least item promoted",
         "the deepest rank in the reference of a document that the other list promotes; rows are the references",
-        promoted_of_scores,
+        _promoted,
         least=0.0,
         most=math.inf,
         symmetric=False,
-        shared=False,
     ),
 }
 """The measures by name."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Unpack
 
 import numpy as np
@@ -205,13 +205,13 @@ def similar(
         for one, other in permutations(range(len(names)), 2)
         if one < other or not MEASURES[measure].symmetric
     }
-    places = {name: place for place, name in enumerate(names)}
-    for at, scores in enumerate(found.scores):
-        returned = [not np.isnan(row).all() for row in scores]
-        for (measure, first, second), row in values.items():
-            one, other = places[first], places[second]
-            if returned[one] and returned[other]:
-                row[at] = MEASURES[measure].value(scores[one], scores[other], settings)
+    for one, other in combinations(range(len(names)), 2):
+        common, lists = found.pairs(one, other, settings)
+        for first, second, both in ((one, other, lists), (other, one, lists.swapped)):
+            for measure in chosen:
+                row = values.get((measure, names[first], names[second]))
+                if row is not None:
+                    row[common] = MEASURES[measure].values(both)
     pairs = tuple(_pair(*key, row, share) for key, row in values.items())
     return Similarity(
         names, "runs", chosen, pairs, share,
@@ -290,12 +290,11 @@ def _pair(by: str, first: str, second: str, values: Floats, level: float) -> Sim
 
 def _notes(found: RunsSideBySide, names: Sequence[str]) -> tuple[str, ...]:
     """Return remarks on queries that some runs lack, and on ties."""
-    returned = np.array([~np.isnan(scores).all(axis=1) for scores in found.scores])
     notes = []
     lacking = {
-        name: [found.queries[at] for at in np.flatnonzero(~column).tolist()]
-        for name, column in zip(names, returned.T, strict=True)
-        if not column.all()
+        name: [found.queries[at] for at in np.flatnonzero(~returned).tolist()]
+        for name, returned in zip(names, found.returned, strict=True)
+        if not returned.all()
     }
     if lacking:
         lines = "; ".join(f"{name} lacks {examples(ids)}" for name, ids in lacking.items())

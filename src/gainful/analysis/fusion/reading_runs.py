@@ -133,8 +133,10 @@ def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathe
         scores += [scores_by_query[query][doc] for doc in listed]
     owner = np.repeat(np.arange(len(queries)), [len(scores_by_query[query]) for query in queries])
     table = _table(scores).T.copy() + 0.0  # turns −0 into 0
-    keys = [(queries[at], doc) for at, doc in zip(owner.tolist(), docs, strict=True)]
-    shown = _places(reader, opened, keys)
+    shown = None
+    if any(run.in_order for run in opened.values()):
+        keys = [(queries[at], doc) for at, doc in zip(owner.tolist(), docs, strict=True)]
+        shown = _places(reader, opened, keys)
     doc_ids = np.empty(len(docs), object)
     doc_ids[:] = docs
     return Gathered(
@@ -142,12 +144,8 @@ def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathe
     )
 
 
-def _places(
-    reader: Reader, opened: Mapping[str, Input], keys: list[tuple[str, str]]
-) -> Floats | None:
-    """Return the position of each document in runs that keep their order; None if no run does."""
-    if not any(run.in_order for run in opened.values()):
-        return None
+def _places(reader: Reader, opened: Mapping[str, Input], keys: list[tuple[str, str]]) -> Floats:
+    """Return the position of each document in runs that keep their order, and 0 in other runs."""
     places = np.zeros((len(opened), len(keys)))
     rows = {key: row for row, key in enumerate(keys)}
     for place, run in enumerate(opened.values()):

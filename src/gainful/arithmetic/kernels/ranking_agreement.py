@@ -1,14 +1,15 @@
 """Agreement of two orders of the same items: pairs in the same order, τ_AP, τ_h.
 
-Items are represented by their ranks or scores on both sides, without names.
+Items are represented by their ranks or scores on both sides, without names, list after list.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
-from gainful.array_types import Bools, Floats, Ints
+from gainful.array_types import AnyArray, Bools, Floats, Ints
 
 
 def smaller_before(places: Ints) -> Ints:
@@ -42,170 +43,270 @@ def smaller_before(places: Ints) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """The exact numbers of pairs of items, by kind.
+class Order:
+    """The order of items (n,) by score, within each of several lists; tied items are a group.
 
     Attributes:
-        total: all pairs, n(n − 1)/2.
-        tied_first: pairs tied on the first side, and perhaps on the second.
-        tied_second: pairs tied on the second side, and perhaps on the first.
-        surplus: pairs in the same order on both sides minus pairs in opposite order.
+        start: the number of items before the item's list, or in it with lower scores.
+        lower: the items of its list with lower scores.
+        tied: the items with the same score, itself included.
+        higher: the items with higher scores.
     """
 
-    total: int
-    tied_first: int
-    tied_second: int
-    surplus: int
+    start: Ints
+    lower: Ints
+    tied: Ints
+    higher: Ints
 
 
-def count_pairs(first: Floats, second: Floats) -> Pairs:
+def order_of(scores: Floats, offsets: Ints) -> Order:
+    """Return the order of items by score; n log n.
+
+    Args:
+        scores: (n,) scores, list after list.
+        offsets: (q+1,) where each list begins.
+
+    >>> order_of(np.array([0.5, 0.9, 0.5, 7.0]), np.array([0, 3, 4])).higher.tolist()
+    [1, 0, 1, 0]
+    """
+    sizes = np.diff(offsets)
+    owner = np.repeat(np.arange(sizes.size), sizes)
+    ascending = np.lexsort((scores, owner))
+    starts, counts = _groups(owner, scores[ascending])
+    start, tied = np.empty((2, scores.size), np.int64)
+    start[ascending], tied[ascending] = starts, counts
+    lower = start - offsets[owner]
+    return Order(start, lower, tied, sizes[owner] - tied - lower)
+
+
+def offsets_of(chosen: Bools, offsets: Ints) -> Ints:
+    """Return where each list begins after only the chosen items are kept (q+1,).
+
+    >>> offsets_of(np.array([True, False, True]), np.array([0, 2, 3]))
+    array([0, 1, 2])
+    """
+    kept: Ints = np.concatenate(([0], np.cumsum(chosen)))[offsets]
+    return kept
+
+
+def _groups(*keys: AnyArray) -> tuple[Ints, Ints]:
+    """Return for each row the place of the first adjacent row with equal keys (n,), and their number.
+
+    >>> _groups(np.array([5, 5, 7]))
+    (array([0, 0, 2]), array([2, 2, 1]))
+    """
+    opens = np.ones(keys[0].size, np.bool_)
+    opens[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+    starts = np.flatnonzero(opens)
+    counts = np.diff(starts, append=opens.size)
+    return np.repeat(starts, counts), np.repeat(counts, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """For each item (n,), the exact numbers of other items of its list, by their order in two rankings.
+
+    Attributes:
+        offsets: (q+1,) where each list begins.
+        first: the order in the first ranking.
+        second: the order in the second ranking.
+        ranks: (2, n) the rank from 1 in each ranking, with ties in the order of the other one.
+        above: the items with higher scores in both rankings.
+        only_first: the items with a higher score in the first ranking and a lower one in the second.
+        only_second: the items with a lower score in the first ranking and a higher one in the second.
+        below: the items with lower scores in both rankings.
+    """
+
+    offsets: Ints
+    first: Order
+    second: Order
+    ranks: Ints
+    above: Ints
+    only_first: Ints
+    only_second: Ints
+    below: Ints
+
+    @property
+    def surplus(self) -> Ints:
+        """(n,) the items in the same order in both rankings minus those in opposite orders."""
+        surplus: Ints = self.above + self.below - self.only_first - self.only_second
+        return surplus
+
+    @property
+    def swapped(self) -> "Pairs":
+        """The same with the second ranking first."""
+        return replace(
+            self, first=self.second, second=self.first, ranks=self.ranks[::-1],
+            only_first=self.only_second, only_second=self.only_first,
+        )  # fmt: skip
+
+    def sums(self, *terms: Floats) -> Floats:
+        """Return the sum of terms (n,) over the items of each list (q,), rounded once."""
+        numbers = np.stack(terms, axis=1).ravel().tolist()
+        bounds = pairwise((self.offsets * len(terms)).tolist())
+        return np.array([math.fsum(numbers[low:high]) for low, high in bounds])
+
+    def counts(self, numbers: Ints | Bools) -> Ints:
+        """Return the sum of whole numbers (n,) over the items of each list (q,)."""
+        totals = np.concatenate(([0], np.cumsum(numbers, dtype=np.int64)))
+        counts: Ints = np.diff(totals[self.offsets])
+        return counts
+
+
+def count_pairs(first: Floats, second: Floats, offsets: Ints) -> Pairs:
     """Count the pairs of items that two sets of scores put in the same order, or not; n log n.
 
     Args:
-        first: (n,) scores of the items.
+        first: (n,) scores of the items, list after list.
         second: (n,) other scores of the same items.
+        offsets: (q+1,) where each list begins.
 
-    >>> count_pairs(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0]))
-    Pairs(total=3, tied_first=0, tied_second=0, surplus=1)
+    >>> three = count_pairs(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0]), np.array([0, 3]))
+    >>> three.surplus.tolist()
+    [2, 0, 0]
     """
-    order = np.lexsort((second, first))
-    left, right = first[order], second[order]
-    differ = left[1:] != left[:-1]
-    tied_first = _tied(differ)
-    tied_both = _tied(differ | (right[1:] != right[:-1]))
-    # Equal scores keep their order, so they don't count as pairs in opposite order.
-    by_second = np.argsort(right, kind="stable")
-    ascending = right[by_second]
-    tied_second = _tied(ascending[1:] != ascending[:-1])
-    places = np.empty(first.size, np.int64)
-    places[by_second] = np.arange(first.size)
-    total = first.size * (first.size - 1) // 2
-    opposite = total - int(smaller_before(places).sum())
-    surplus = total - tied_first - tied_second + tied_both - 2 * opposite
-    return Pairs(total, tied_first, tied_second, surplus)
+    one, other = order_of(first, offsets), order_of(second, offsets)
+    sizes, places = np.diff(offsets), np.arange(first.size)
+    begin, size = np.repeat(offsets[:-1], sizes), np.repeat(sizes, sizes)
+    # The items by the first ranking, tied ones by the second. Groups that are tied in both are adjacent.
+    by_first = np.argsort(one.start * first.size + other.start, kind="stable")
+    by_second = np.argsort(other.start * first.size + one.start, kind="stable")
+    starts, counts = _groups(one.start[by_first], other.start[by_first])
+    below_tied, tied_both, tied_below, ranks_first, ranks_second = np.empty(
+        (5, first.size), np.int64
+    )
+    below_tied[by_first], tied_both[by_first] = starts, counts
+    tied_below[by_second] = _groups(other.start[by_second], one.start[by_second])[0]
+    ranks_first[by_first] = ranks_second[by_second] = begin + size - places
+    # Tied in one ranking, and lower in the other.
+    below_tied, tied_below = below_tied - one.start, tied_below - other.start
+    # Lower in both: smaller places that come before. Among items that tie in the first ranking, the higher
+    # ones in the second come first; among those that tie in the second, later ones have smaller places.
+    order = np.argsort(one.start * first.size - other.start, kind="stable")
+    ascending = np.argsort(other.start[order] * first.size - places, kind="stable")
+    smaller = np.empty(first.size, np.int64)
+    smaller[ascending] = places
+    below = np.empty(first.size, np.int64)
+    below[order] = smaller_before(smaller) - begin
+    only_second = one.lower - below - tied_below
+    only_first = other.lower - below - below_tied
+    above = one.higher - only_first - (other.tied - tied_both - tied_below)
+    ranks = np.stack((ranks_first, ranks_second))
+    return Pairs(offsets, one, other, ranks, above, only_first, only_second, below)
 
 
-def _tied(differ: Bools) -> int:
-    """Count the pairs within runs of equal values, from where neighbours (n−1,) differ."""
-    bounds = np.flatnonzero(np.concatenate(([True], differ, [True])))
-    sizes = np.diff(bounds)
-    return int((sizes * (sizes - 1) // 2).sum())
+def tau_a(pairs: Pairs) -> Floats:
+    """Return Kendall's τ_a of each list (q,), the surplus of pairs in the same order; NaN for one item.
 
-
-def dominated(first: Floats, second: Floats) -> Ints:
-    """Count for each item how many items have smaller scores on both sides (n,); n log n.
-
-    >>> dominated(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1.0, 5.0, 2.0, 2.0]))
-    array([0, 1, 1, 1])
+    >>> tau_a(count_pairs(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0]), np.array([0, 3])))
+    array([0.33333333])
     """
-    order = np.lexsort((-second, first))
-    # Among equal scores on the second side, later items get the smaller places, so that none counts.
-    places = np.empty(first.size, np.int64)
-    backwards = np.argsort(second[order][::-1], kind="stable")
-    places[first.size - 1 - backwards] = np.arange(first.size)
-    counts = np.empty(first.size, np.int64)
-    counts[order] = smaller_before(places)
-    return counts
+    sizes = np.diff(pairs.offsets)
+    return _ratios(pairs.counts(pairs.surplus), sizes * (sizes - 1))
 
 
-def tau_ap_a(reference: Floats, ranking: Floats) -> float:
-    """Return τ_AP = 2/(n − 1) · Σ_{i=2..n} C(i)/(i − 1) − 1 of scores (n,), n ≥ 2.
+def tau_b(pairs: Pairs) -> Floats:
+    """Return Kendall's τ_b of each list (q,); NaN if all items are tied on a side.
 
-    C(i) is the number of the i − 1 items above rank i that are also above it in the reference. With ties,
-    the value is the mean over all orders of tied items. Pairs that are tied on either side agree in half of
-    the orders, and an item of a group of t items from rank r on has each rank r + k, k < t, with k members of
-    the group above it, in the same share of the orders.
+    >>> tau_b(count_pairs(np.array([3.0, 2.0, 2.0]), np.array([3.0, 2.0, 1.0]), np.array([0, 3])))
+    array([0.81649658])
+    """
+    untied = [pairs.counts(each.lower) for each in (pairs.first, pairs.second)]
+    # Every pair counts for both of its items.
+    return _ratios(pairs.counts(pairs.surplus) // 2, np.sqrt(1.0 * untied[0] * untied[1]))
+
+
+def tau_ap_a(pairs: Pairs) -> Floats:
+    """Return τ_AP = 2/(n − 1) · Σ_{i=2..n} C(i)/(i − 1) − 1 of each list (q,); NaN for one item.
+
+    C(i) is the number of the i − 1 items above rank i of the second ranking that are also above it in the
+    first one, the reference. With ties, the value is the mean over all orders of tied items. Pairs that are
+    tied on either side agree in half of the orders, and an item of a group of t items from rank r on has each
+    rank r + k, k < t, with k members of the group above it, in the same share of the orders.
 
     J. Urbano and M. Marrero, The treatment of ties in AP correlation, ICTIR 2017, define it for a
     reference without ties.
 
-    >>> tau_ap_a(np.array([3.0, 2.0, 1.0]), np.array([1.0, 1.0, 0.0]))
-    0.5
+    >>> tau_ap_a(count_pairs(np.array([3.0, 2.0, 1.0]), np.array([1.0, 1.0, 0.0]), np.array([0, 3])))
+    array([0.5])
     """
-    above, tied = _above_and_tied(ranking)
-    agreeing, opposite = dominated(-reference, -ranking), dominated(reference, -ranking)
-    likely = agreeing + (above - agreeing - opposite) / 2
-    lower = above > 0
-    inverses = np.cumsum(np.concatenate(([0.0], 1 / np.arange(1, ranking.size))))
-    sums = inverses[(above + tied)[lower] - 1] - inverses[above[lower] - 1]
-    divisors = np.where(tied[lower] > 1, tied[lower] / sums, above[lower])  # harmonic means
-    ranks = np.arange(1, ranking.size)  # from 0, without the first
-    inside = (ranks - np.sort(above)[1:]) / 2 / ranks
-    total = math.fsum([*(likely[lower] / divisors).tolist(), *inside.tolist()])
-    return 2 * total / (ranking.size - 1) - 1
+    above, tied = pairs.second.higher, pairs.second.tied
+    likely = pairs.above + (above - pairs.above - pairs.only_second) / 2
+    sizes = np.diff(pairs.offsets)
+    inverses = np.cumsum(np.concatenate(([0.0], 1 / np.arange(1, sizes.max(initial=1)))))
+    lower = np.maximum(above, 1)  # the first group, whose items have none above them, adds 0
+    sums = inverses[lower + tied - 1 - (above == 0)] - inverses[lower - 1]
+    harmonic = np.divide(tied, sums, out=np.ones(tied.size), where=sums > 0)
+    divisors = np.where(tied > 1, harmonic, lower)
+    ranks = pairs.ranks[1] - 1  # from 0, without the first
+    inside = (ranks - above) / 2 / np.maximum(ranks, 1)
+    total = pairs.sums(np.where(above > 0, likely / divisors, 0.0), inside)
+    return _ratios(2 * total, sizes - 1.0) - 1
 
 
-def tau_ap_b(first: Floats, second: Floats) -> float:
-    """Return τ_AP,b of scores (n,), the mean of both directions; NaN if all items tie on a side.
+def tau_ap_b(pairs: Pairs) -> Floats:
+    """Return τ_AP,b of each list (q,), the mean of both directions; NaN if all items tie on a side.
 
     In each direction, C(i)/(i − 1) is computed over the items above the group of item i, without the first
     group; an item that ties in the reference doesn't agree (Urbano and Marrero).
 
-    >>> tau_ap_b(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 1.0]))
-    0.75
+    >>> tau_ap_b(count_pairs(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 1.0]), np.array([0, 3])))
+    array([0.75])
     """
-    agreeing = dominated(-first, -second)
     values = []
-    for scores in (first, second):
-        above, _ = _above_and_tied(scores)
-        lower = above > 0
-        if not lower.any():
-            return math.nan
-        shares = agreeing[lower] / above[lower]
-        values.append(2 * math.fsum(shares.tolist()) / shares.size - 1)
-    return (values[0] + values[1]) / 2
+    for ranking in (pairs.first, pairs.second):
+        total = pairs.sums(pairs.above / np.maximum(ranking.higher, 1))
+        values.append(_ratios(2 * total, pairs.counts(ranking.higher > 0)) - 1)
+    both: Floats = (values[0] + values[1]) / 2
+    return both
 
 
-def tau_h(first: Floats, second: Floats) -> float:
-    """Return τ_h of scores (n,): τ_b with the weight 1/rank + 1/rank' for each pair; NaN if a side is tied.
+def tau_h(pairs: Pairs) -> Floats:
+    """Return τ_h of each list (q,): τ_b with the weight 1/rank + 1/rank' for each pair; NaN if a side is tied.
 
     The ranks are those of the first side, with ties in the order of the second; the value is the mean with
     the value for the ranks of the second side. S. Vigna, A weighted correlation index for rankings with
     ties, WWW 2015.
 
-    >>> round(tau_h(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), 4)
-    0.5455
+    >>> tau_h(count_pairs(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0]), np.array([0, 3]))).round(4)
+    array([0.5455])
     """
-    surplus = (
-        dominated(first, second) + dominated(-first, -second)
-        - dominated(first, -second) - dominated(-first, second)
-    )  # fmt: skip
-    untied = [scores.size - _above_and_tied(scores)[1] for scores in (first, second)]
-    values = []
-    for leading, other in ((first, second), (second, first)):
-        weights = np.empty(leading.size)
-        weights[np.lexsort((other, leading))[::-1]] = 1 / np.arange(1, leading.size + 1)
-        norms = [math.fsum((weights * count).tolist()) for count in untied]
-        if not all(norms):
-            return math.nan
-        values.append(math.fsum((weights * surplus).tolist()) / math.sqrt(norms[0] * norms[1]))
-    return min(max((values[0] + values[1]) / 2, -1.0), 1.0)
+    surplus, values = pairs.surplus, []
+    for ranks in pairs.ranks:
+        norms = [
+            pairs.sums((each.lower + each.higher) / ranks) for each in (pairs.first, pairs.second)
+        ]
+        values.append(_ratios(pairs.sums(surplus / ranks), np.sqrt(norms[0] * norms[1])))
+    both: Floats = np.clip((values[0] + values[1]) / 2, -1.0, 1.0)
+    return both
 
 
-def _above_and_tied(scores: Floats) -> tuple[Ints, Ints]:
-    """Return for each item how many items have a higher score, and how many the same, itself included."""
-    ascending = np.sort(scores)
-    above = scores.size - np.searchsorted(ascending, scores, "right")
-    return above, scores.size - np.searchsorted(ascending, scores, "left") - above
+def _ratios(above: Floats | Ints, below: Floats | Ints) -> Floats:
+    """Divide; NaN where the divisor is not positive."""
+    ratios: Floats = np.divide(above, below, out=np.full(above.size, np.nan), where=below > 0)
+    return ratios
 
 
-def least_promoted(reference: Ints, ranking: Ints, depth: int) -> int:
+def least_promoted(reference: Ints, ranking: Ints, offsets: Ints, depth: float) -> Ints:
     """Return the deepest rank in the reference of an item that the ranking promotes to the depth or above.
 
-    An item that the reference lacks counts as the first one after its end. The result is 0 if no item is
+    An item that the reference lacks counts as the first one after its end. The result (q,) is 0 if no item is
     promoted.
 
     Args:
-        reference: (n,) ranks from 1; 0 for items that it lacks.
+        reference: (n,) ranks from 1, list after list; 0 for items that it lacks.
         ranking: (n,) ranks from 1; 0 for items that it lacks.
+        offsets: (q+1,) where each list begins; none is empty.
         depth: the last rank of the ranking that counts.
 
-    >>> least_promoted(np.array([1, 2, 3, 4]), np.array([1, 3, 2, 4]), 4)
-    3
+    >>> least_promoted(np.array([1, 2, 3, 4]), np.array([1, 3, 2, 4]), np.array([0, 4]), 4)
+    array([3])
     """
-    before = np.where(reference > 0, reference, reference.max(initial=0) + 1)
+    ends = np.maximum.reduceat(reference, offsets[:-1]) + 1
+    before = np.where(reference > 0, reference, np.repeat(ends, np.diff(offsets)))
     promoted = (ranking > 0) & (ranking <= depth) & (ranking < before)
-    return int(before[promoted].max(initial=0))
+    deepest: Ints = np.maximum.reduceat(np.where(promoted, before, 0), offsets[:-1])
+    return deepest
 
 
 def kendall_tau_of_rows(first: Floats, second: Floats) -> Floats:
