@@ -59,6 +59,12 @@ FORMULAS = {
     "UDCG@k = 1/(1 + exp(−u)), where u = (1/n)·Σ_{i=1..n} w_i·(1 − p_i)": (
         r"\mathrm{UDCG}@k = \frac{1}{1 + e^{-u}},\quad u = \frac{1}{n} \sum_{i=1}^{n} w_i \cdot (1 - p_i)"
     ),
+    "TBG@k = Σ_{i=1..k} g_i·exp(−t_i·ln 2/h)": (
+        r"\mathrm{TBG}@k = \sum_{i=1}^{k} g_i \cdot e^{-t_i \ln 2 / h}"
+    ),
+    "U@k = Σ_{i=1..k} g_i·max(0, 1 − x_i/L)": (
+        r"\mathrm{U}@k = \sum_{i=1}^{k} g_i \cdot \max(0, 1 - x_i / L)"
+    ),
     "evidence_nDCG@k = Σ_{i=1..k} g_i·d_i / that of the ideal": (
         r"\mathrm{evidence\_nDCG}@k = \frac{\sum_{i=1}^{k} g_i \cdot d_i}{\text{the same sum for the ideal}}"
     ),

@@ -28,6 +28,7 @@ MEASURE_PAGES = {
     "recommendations": "Beyond relevance",
     "evidence": "Evidence",
     "model_answers": "Retrieval for a model",
+    "time_and_sessions": "Time, text and sessions",
 }
 
 

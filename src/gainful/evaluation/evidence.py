@@ -20,9 +20,10 @@ from gainful.arithmetic.kernels.spans import (
     rank_of_share,
 )
 from gainful.array_types import Bools, Floats, Ints
-from gainful.errors import InputError, MeasureError, PolicyError
+from gainful.errors import InputError, MeasureError
 from gainful.evaluation.coverage import digest_of
 from gainful.evaluation.gains_ranks_and_ideals import discounts_of, gains_of
+from gainful.evaluation.request import refuse_answers
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure, ValuesOfRun
 from gainful.measures.policy import Policy
@@ -41,10 +42,7 @@ _ANSWERS = {
 
 def refuse_policy(policy: Policy, chunks: object) -> None:
     """Refuse a policy, or a rule to fold chunks, that has no meaning if chunks are parts of documents."""
-    for choice, answers in _ANSWERS.items():
-        if getattr(policy, choice) not in answers:
-            expected = f"{' or '.join(answers)} for measures of evidence"
-            raise PolicyError(f"policy {choice}", expected, shown(getattr(policy, choice)))
+    refuse_answers(policy, _ANSWERS, "measures of evidence")
     if chunks is not None:
         expected = "none: measures of evidence know the document of each chunk"
         raise InputError("chunks", expected, shown(chunks), "Leave it out.")

@@ -1,7 +1,7 @@
 """`Request`: the requested measures, the policy, and the tool to measure like."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -137,6 +137,20 @@ def refuse_dialect(options: MeasuringOptions, why: str) -> None:
     dialect = options.get("dialect")
     if dialect is not None:
         raise InputError("dialect", f"none: {why}", shown(dialect), "Leave it out.")
+
+
+def refuse_answers(policy: Policy, answers: Mapping[str, Collection[str]], measured: str) -> None:
+    """Reject a policy with answers that have no meaning for some measures.
+
+    Args:
+        policy: the policy.
+        answers: the answers that have a meaning, by choice.
+        measured: the measures in words.
+    """
+    for choice, known in answers.items():
+        if getattr(policy, choice) not in known:
+            expected = f"{' or '.join(known)} for {measured}"
+            raise PolicyError(f"policy {choice}", expected, shown(getattr(policy, choice)))
 
 
 def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:

@@ -13,11 +13,11 @@ from gainful.arithmetic.kernels import subtopics
 from gainful.arithmetic.kernels.cumulated_gain import log_discounts, reciprocal_discounts
 from gainful.arithmetic.kernels.subtopics import greedy_order, novelty_gains
 from gainful.array_types import Bools, Floats, Ints
-from gainful.errors import InputError, MeasureError, PolicyError
+from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import with_values_of_documents
 from gainful.evaluation.coverage import digest_of
 from gainful.evaluation.gains_ranks_and_ideals import gains_of
-from gainful.evaluation.request import policy_for, warn_of_ratings
+from gainful.evaluation.request import policy_for, refuse_answers, warn_of_ratings
 from gainful.evaluation.scores import measure_matched
 from gainful.matching.dict_matching import judged_of
 from gainful.matching.keyword_options import ReadingOptions, takes
@@ -143,13 +143,7 @@ def read_weights(weights: object, judged: Judged) -> Weights | None:
 
 def refuse_policy(policy: Policy, chunks: object) -> None:
     """Refuse a policy, or chunks, without a meaning if documents belong to several subtopics."""
-    for choice, answers in _ANSWERS.items():
-        if getattr(policy, choice) not in answers:
-            raise PolicyError(
-                f"policy {choice}",
-                f"{' or '.join(answers)} for queries with subtopics",
-                shown(getattr(policy, choice)),
-            )
+    refuse_answers(policy, _ANSWERS, "queries with subtopics")
     if chunks is not None:
         expected = "none: subtopics are judged by document"
         raise InputError("chunks", expected, shown(chunks), "Leave it out.")

@@ -11,7 +11,13 @@ import numpy as np
 from gainful import arguments
 from gainful.array_types import Bools
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation import evidence, model_answers, recommending, subtopics
+from gainful.evaluation import (
+    evidence,
+    model_answers,
+    recommending,
+    subtopics,
+    time_and_text,
+)
 from gainful.evaluation.coverage import (
     Coverage,
     Evidence,
@@ -41,6 +47,7 @@ from gainful.measures.measure_family import (
     EVIDENCE,
     GRADES,
     ITEMS,
+    LENGTHS,
     NUGGETS,
     SUBTOPICS,
 )
@@ -131,6 +138,19 @@ def _of_evidence(
     return evidence.values_of_run(measures, evidence.evidence_of_run(reader, run))
 
 
+def _of_lengths(
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
+) -> dict[Measure, ValuesOfRun]:
+    lengths = lengths_of(reader, options)
+    return time_and_text.values_of_run(measures, reader, run, lengths)
+
+
+def lengths_of(reader: Reader, options: Mapping[str, Any]) -> time_and_text.Lengths:
+    """Return the lengths of documents, which are read once."""
+    read = partial(time_and_text.read_lengths, options.get("lengths"), reader.session)
+    return reader.once("lengths", read)
+
+
 BY_NEED: Mapping[
     str,
     Callable[[Sequence[Measure], Mapping[str, Any], Reader, Run], dict[Measure, ValuesOfRun]],
@@ -141,6 +161,7 @@ BY_NEED: Mapping[
     ABSTENTIONS: _of_abstentions,
     CONFIDENCE: _of_confidence,
     EVIDENCE: _of_evidence,
+    LENGTHS: _of_lengths,
 }
 """The functions that compute measures that need more than grades."""
 

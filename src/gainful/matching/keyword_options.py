@@ -111,6 +111,9 @@ class TableOptions(ItemTables, SpanTables, total=False):
             passage is all that it sees.
         confidence: `{query: number}`, a table, or how to compute it from the scores of a run: "max", "std" or
             "diff1" (the lead of the first document).
+        lengths: `{doc: {"words": number, "characters": number}}`, or a table: the lengths of documents, and, in a
+            column `duplicate_of`, the document that another one repeats. A single number per document counts in the
+            unit of the measure.
     """
 
     subtopics: TableLike | None
@@ -118,6 +121,7 @@ class TableOptions(ItemTables, SpanTables, total=False):
     nuggets: TableLike | None
     abstentions: TableLike | None
     confidence: TableLike | None
+    lengths: TableLike | None
 
 
 class MeasuringOptions(PageOptions, ReadingOptions, total=False):

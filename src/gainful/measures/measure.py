@@ -21,6 +21,7 @@ from gainful.measures.catalogue import (
     precision_and_counts,
     recommendations,
     subtopics,
+    time_and_sessions,
     user_models,
 )
 from gainful.measures.discount import refuse_idle_base
@@ -51,6 +52,7 @@ CATALOGUE: tuple[Family, ...] = (
     *recommendations.FAMILIES,
     *model_answers.FAMILIES,
     *evidence.FAMILIES,
+    *time_and_sessions.FAMILIES,
 )
 
 _BY_NAME = {entry.name: entry for entry in CATALOGUE}
@@ -61,8 +63,8 @@ def catalogue(*, needs: str | None = None) -> tuple[Family, ...]:
     """Return every family of measures with its definition, range, citation and parameters.
 
     Args:
-        needs: "grades", "subtopics", "items", "nuggets", "abstentions", "confidence" or "evidence", for the
-            families that need these; all if None.
+        needs: "grades", "subtopics", "items", "nuggets", "abstentions", "confidence", "evidence" or
+            "lengths", for the families that need these; all if None.
 
     >>> [family.name for family in catalogue()][:4], [family.name for family in catalogue(needs="items")][:2]
     (['CG', 'DCG', 'IDCG', 'nDCG'], ['Coverage', 'Gini'])

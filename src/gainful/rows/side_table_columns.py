@@ -392,6 +392,14 @@ CONFIDENCE = Roles(
     keys=(_QUERY,),
     values=(Role("confidence", ("confidence", "certainty", "score"), "number"),),
 )
+LENGTHS = Roles(
+    contents="the lengths of documents",
+    shape="{doc: length} or {doc: {column: length}}",
+    keys=(_DOC,),
+    bare="length",
+    others=True,
+)
+"""One row per document: its words, its characters, and the document that it repeats."""
 ITEMS = Roles(
     contents="a table of items",
     shape="{item: category}, {item: [category, …]} or {item: {column: category or list}}",

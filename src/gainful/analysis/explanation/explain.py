@@ -51,7 +51,7 @@ from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
 from gainful.measures.formulas import Combination
 from gainful.measures.measure import Measure, measures_inside
-from gainful.measures.measure_family import EVIDENCE, GRADES
+from gainful.measures.measure_family import EVIDENCE, GRADES, LENGTHS
 from gainful.measures.notation import DocumentMeasure, GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
@@ -106,15 +106,21 @@ def explain(
             (asked,) = with_values_of_run((asked,), request, reader, run)
         changes = None if what_if is None else read_changes(what_if)
         worked = explain_with(reader, run, asked, name, request.policy, request.tool, changes)
+        if changes is not None and asked.family.needs != GRADES:
+            raise MeasureError(
+                "what_if",
+                "a measure of ranks and grades",
+                f"'{asked}', which needs {asked.family.needs}",
+            )
+        # Imported here because most measures need no other tables.
         if asked.family.needs == EVIDENCE:
-            if changes is not None:
-                raise MeasureError(
-                    "what_if", "a measure of ranks and grades", f"'{asked}', which reads chunks"
-                )
-            # Imported here because most measures are computed from whole documents.
             from gainful.analysis.explanation.chunk_by_chunk import chunk_by_chunk
 
             worked = chunk_by_chunk(worked, reader, run, name)
+        elif asked.family.needs == LENGTHS:
+            from gainful.analysis.explanation.document_by_document import document_by_document
+
+            worked = document_by_document(worked, reader, run, name, request.tables)
         return dataclasses.replace(worked, doc_type=reader.doc_type(run))
 
 

@@ -1,0 +1,120 @@
+"""Measures of users who spend time, read text, and ask several queries."""
+
+from gainful.measures.catalogue.model_answers import ModelExample
+from gainful.measures.measure_family import AMOUNT, LENGTHS, Family, Spelling
+from gainful.measures.parameters import GAIN, REL, number
+from gainful.measures.written_numbers import Range
+
+_CHANCE = "a number from 0 to 1: the probability that the user"
+_SECONDS = "a number of at least 0: the seconds that"
+
+HALF_LIFE = number(
+    "h",
+    224.0,
+    "a number above 0: the seconds after which half of the users have stopped",
+    Range(0, above=True),
+)
+CLICK = number("click", 0.64, f"{_CHANCE} opens a relevant document", Range(0, 1))
+OTHER_CLICK = number("click_other", 0.39, f"{_CHANCE} opens any other document", Range(0, 1))
+SAVE = number(
+    "save", 0.77, f"{_CHANCE} gains from a relevant document after opening it", Range(0, 1)
+)
+SUMMARY = number("summary", 4.4, f"{_SECONDS} a summary takes", Range(0))
+PER_WORD = number("word", 0.018, f"{_SECONDS} a word of an open document takes", Range(0))
+OPENING = number("opening", 7.8, f"{_SECONDS} an open document takes besides its words", Range(0))
+WORDS = number(
+    "words", 500.0, "a number of at least 0: the words of documents without a length", Range(0)
+)
+MOST_TEXT = number(
+    "L",
+    132000.0,
+    "a number above 0: the characters after which nothing counts",
+    Range(0, above=True),
+)
+SNIPPET = number("snippet", 200.0, "a number of at least 0: the characters of a snippet", Range(0))
+SHARE_READ = number(
+    "read", 0.2, "a number from 0 to 1: the share of a relevant document that is read", Range(0, 1)
+)
+CHARACTERS = number(
+    "characters",
+    3000.0,
+    "a number of at least 0: the characters of documents without a length",
+    Range(0),
+)
+
+_LENGTHS = "judgments; and, unless all documents are equally long, the lengths of documents"
+_REPEATED = (
+    "A document that repeats one above it, according to the table of lengths, is passed over"
+)
+
+FAMILIES = (
+    Family(
+        name="TBG",
+        title="Time-biased gain",
+        definition=(
+            "TBG@k = Σ_{i=1..k} g_i·exp(−t_i·ln 2/h), where t_i is the expected time, in seconds, until the user reaches "
+            "rank i. Each document above takes summary + c·(word·l + opening) seconds. Here l is its length in words, and "
+            "c the probability of opening it: click if it is relevant, else click_other. The gain g_i is click·save for a "
+            f"relevant document, else 0. {_REPEATED}: it takes no time and gains nothing"
+        ),
+        range="0 or more: the number of relevant documents that a user is expected to save",
+        ends=AMOUNT,
+        citation=(
+            "M. Smucker and C. Clarke, Time-based calibration of effectiveness measures, SIGIR 2012, "
+            "doi:10.1145/2348283.2348300"
+        ),
+        example=ModelExample(
+            "TBG@2",
+            (),
+            "0.64·0.77·exp(−(4.4 + 0.39·(0.018·1000 + 7.8))·ln 2/224)",
+            "0.4712",
+            contents="list a, b; b relevant; a has 1000 words",
+            judgments={"q": {"b": 1}},
+            run={"q": ["a", "b"]},
+            tables={"lengths": {"a": {"words": 1000}, "b": {"words": 300}}},
+        ),
+        parameters=(
+            HALF_LIFE,
+            REL,
+            CLICK,
+            OTHER_CLICK,
+            SAVE,
+            SUMMARY,
+            PER_WORD,
+            OPENING,
+            WORDS,
+        ),
+        spellings=(Spelling("time_biased_gain"),),
+        needs=LENGTHS,
+        requires=_LENGTHS,
+    ),
+    Family(
+        name="U",
+        title="U-measure",
+        definition=(
+            "U@k = Σ_{i=1..k} g_i·max(0, 1 − x_i/L), where x_i is the number of characters that the user has read at the "
+            "end of rank i: a snippet for each document down to rank i, and the share read of each of them that has a "
+            f"positive gain. Only positive gains count. {_REPEATED}: nothing of it is read, and it gains nothing"
+        ),
+        range="0 or more",
+        ends=AMOUNT,
+        citation=(
+            "T. Sakai and Z. Dou, Summaries, ranked retrieval and sessions: a unified framework for information access "
+            "evaluation, SIGIR 2013, doi:10.1145/2484028.2484031"
+        ),
+        example=ModelExample(
+            "U(L=10000)@2",
+            (),
+            "1·(1 − (2·200 + 0.2·3000)/10000)",
+            "0.9",
+            contents="list a, b; b has grade 1 and 3000 characters",
+            judgments={"q": {"b": 1}},
+            run={"q": ["a", "b"]},
+            tables={"lengths": {"b": {"characters": 3000}}},
+        ),
+        parameters=(GAIN, MOST_TEXT, SNIPPET, SHARE_READ, CHARACTERS),
+        spellings=(Spelling("U_measure"), Spelling("Umeasure")),
+        needs=LENGTHS,
+        requires=_LENGTHS,
+    ),
+)
