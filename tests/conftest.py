@@ -334,6 +334,8 @@ def cli(monkeypatch, capsys):
         given = io.BytesIO(stdin if isinstance(stdin, bytes) else stdin.encode())
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
         monkeypatch.setattr(sys, "argv", ["gainful", *map(str, arguments)])
+        # Otherwise, the usage begins with the way in which the tests were started.
+        monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
         monkeypatch.setattr(process, "_hear_signals", lambda: None)  # they are the tests'
         monkeypatch.setattr(process, "keep_imports", lambda: None)  # this process goes on
         monkeypatch.setattr(commands, "import_quickly", lambda: None)
