@@ -24,13 +24,13 @@ from gainful.rows.duckdb_engine import (
     quoted,
     reading_table,
 )
-from gainful.rows.files import is_parquet, parts_of, path_of, plain_file
+from gainful.rows.files import LocalFile, path_of
 from gainful.rows.input_types import TableLike
 from gainful.rows.parquet_and_frame_tables import (
     described_columns,
-    parquet_relation,
     readable,
     registered,
+    table_or_text,
 )
 from gainful.rows.run_and_judgment_columns import find_column, no_column, plain_name
 from gainful.rows.spark_click_counts import counted_on_spark
@@ -184,20 +184,17 @@ def _relation(given: Any, name: str, session: Session) -> str:
 
 
 def _file_relation(name: str, session: Session) -> str:
-    parts = parts_of(name)
-    if parts is None:
-        file = plain_file(name, session)
-        if not is_parquet(file.path):
-            with file.path.open("rb") as opened:
-                head = opened.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-            if not head:
-                raise InputError(name, "a log with at least one row", "an empty file")
-            quoted_path = file_quoted(file.path, session)
-            if head.startswith(_JSON):
-                return f"FROM read_json({quoted_path}, sample_size=-1)"
-            return f"FROM read_csv({quoted_path}, header=true, all_varchar=true, sample_size=2000)"
-        parts = [file.path]
-    return parquet_relation(parts, session, name)[1]
+    file = table_or_text(name, session)
+    if not isinstance(file, LocalFile):
+        return file.relation
+    with file.path.open("rb") as opened:
+        head = opened.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not head:
+        raise InputError(name, "a log with at least one row", "an empty file")
+    quoted_path = file_quoted(file.path, session)
+    if head.startswith(_JSON):
+        return f"FROM read_json({quoted_path}, sample_size=-1)"
+    return f"FROM read_csv({quoted_path}, header=true, all_varchar=true, sample_size=2000)"
 
 
 def _flattened(relation: str, session: Session, name: str) -> tuple[str, dict[str, str]]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from gainful.rows.spans_of_documents import (
     ranked_chunks,
 )
 from gainful.rows.spark_frames import refuse_spark
+
+Result = TypeVar("Result")
 
 _TIES = ("auto", "doc", "doc_ascending", "order")
 _TEXT_FILES = (".txt", ".md", ".markdown", ".rst", ".html", ".htm")
@@ -81,31 +83,34 @@ class SpanInputs:
         """Return the evidence in place of judgments."""
         if isinstance(given, Evidence):
             return given
-        key = JUDGMENTS.name, id(given)
-        if key not in self._read:
+
+        def read() -> Evidence:
             refuse_spark(given, EVIDENCE.name)
-            asked = self._asked(JUDGMENTS)
-            rows = read_span_rows(given, EVIDENCE, asked, self.session)
-            self._read[key] = given, evidence_of(rows, self.texts)
-        evidence: Evidence = self._read[key][1]
-        return evidence
+            rows = read_span_rows(given, EVIDENCE, self._asked(JUDGMENTS), self.session)
+            return evidence_of(rows, self.texts)
+
+        return self._once(JUDGMENTS.name, given, read)
 
     def chunks(self, given: object, policy: Policy) -> RankedChunks:
         """Return the chunks of a run."""
         if isinstance(given, RankedChunks):
             return given
-        key = RUN.name, id(given)
-        if key not in self._read:
-            refuse_spark(given, RUN.name)
-            self._read[key] = given, self._ranked(given, policy)
-        chunks: RankedChunks = self._read[key][1]
-        return chunks
+        return self._once(RUN.name, given, lambda: self._ranked(given, policy))
 
     def forget(self, run: object) -> None:
         """Release the chunks of a run that is no longer needed."""
         self._read.pop((RUN.name, id(run)), None)
 
+    def _once(self, what: str, given: object, read: Callable[[], Result]) -> Result:
+        """Read an input, unless it has been read before; it is kept, so that no other object gets its id."""
+        key = what, id(given)
+        if key not in self._read:
+            self._read[key] = given, read()
+        result: Result = self._read[key][1]
+        return result
+
     def _ranked(self, given: object, policy: Policy) -> RankedChunks:
+        refuse_spark(given, RUN.name)
         if policy.ties not in _TIES:
             expected = f"{' or '.join(_TIES)} for chunks of documents"
             raise PolicyError("policy ties", expected, shown(policy.ties))
@@ -147,12 +152,12 @@ class SpanInputs:
             given = given.get(self.names.get(id(run), ""))
             if given is None:
                 return None
-        key = CHUNK_TABLE.name, id(given)
-        if key not in self._read:
+
+        def read() -> ChunkTable:
             rows = read_span_rows(given, CHUNK_TABLE, {}, self.session)
-            self._read[key] = given, ChunkTable(rows.name, located(rows, self.texts))
-        table: ChunkTable = self._read[key][1]
-        return table
+            return ChunkTable(rows.name, located(rows, self.texts))
+
+        return self._once(CHUNK_TABLE.name, given, read)
 
     def _asked(self, kind: Kind) -> Mapping[str, str]:
         asked = asked_columns(kind, self.columns)
@@ -175,7 +180,7 @@ class ChunkTable:
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        names, keys = self.chunks.key_names, self.chunks.keys
+        names, keys = self.chunks.queries, self.chunks.query
         if len(names) < keys.size:
             again = names[int(np.flatnonzero(np.bincount(keys) > 1)[0])]
             raise InputError(self.name, "each chunk once", f"{again!r} again")
@@ -190,14 +195,7 @@ class ChunkTable:
             expected = f"a chunk of {self.name}, such as {examples(rows)}"
             raise InputError(place(row), expected, repr(ids[row]))
         query, queries = numbered(keys)
-        return replace(
-            self.chunks,
-            keys=query,
-            key_names=queries,
-            docs=self.chunks.docs[at],
-            start=self.chunks.start[at],
-            end=self.chunks.end[at],
-        )
+        return replace(self.chunks.at(at), query=query, queries=queries)
 
 
 def texts_of(given: object, session: Session) -> dict[str, str]:

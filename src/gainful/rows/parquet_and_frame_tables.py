@@ -22,7 +22,13 @@ from gainful.rows.duckdb_engine import (
     quoted,
     reading_table,
 )
-from gainful.rows.files import refuse_versioned_tables
+from gainful.rows.files import (
+    LocalFile,
+    is_parquet,
+    parts_of,
+    plain_file,
+    refuse_versioned_tables,
+)
 from gainful.rows.grade_words import WORD, advice_on_words
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind, number_in
 from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_column, type_of_ids
@@ -71,6 +77,10 @@ _RENAMED = re.compile(r"(?<=.)_\d+$")  # the engine's ending of a repeated colum
 _LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
 # Numbers that NumPy represents as the engine does.
 _PLAIN_NUMBERS = WHOLE - {"HUGEINT", "UHUGEINT"} | FRACTIONS
+_NESTED = (
+    "STRUCT(",
+    "MAP(",
+)  # the beginnings of nested types; the names of lists end with a bracket
 _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
 
 
@@ -106,6 +116,11 @@ class TypedTable:
         """The names as written; the engine renames the second of two equal names."""
         return [column for column, _ in self.parts[0]]
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether any column holds lists or objects."""
+        return any(type_.endswith("]") or type_.startswith(_NESTED) for _, type_ in self.described)
+
     def id_type(self, place: int) -> IdType:
         """Return the original type of a column of ids."""
         return id_type_in(self.readable, place, self.described[place][1])
@@ -134,9 +149,22 @@ class TypedTable:
                 )
 
 
+def table_or_text(name: str, session: Session) -> TypedTable | LocalFile:
+    """Return the table in Parquet files, a path, a folder or a pattern; or a text file, decompressed."""
+    parts = parts_of(name)
+    if parts is None:
+        file = plain_file(name, session)
+        if not is_parquet(file.path):
+            return file
+        name, parts = file.name, [file.path]
+    return parquet_table(parts, session, name)
+
+
 def parquet_table(parts: Sequence[Path], session: Session, name: str) -> TypedTable:
     """Return the table in one Parquet file, or in several with the same columns."""
-    files, relation = parquet_relation(parts, session, name)
+    refuse_versioned_tables((part.parent for part in parts), name)
+    files = ", ".join(file_quoted(part, session) for part in parts)
+    relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
     described = described_columns(relation, session, name)
     written = [described]
     # Only the files tell the columns of other parts, and which names were repeated.
@@ -198,13 +226,6 @@ def _first_rows(table: TypedTable, source: Source, session: Session) -> PlainRow
         columns["c2"] if source.kind.implied is None else np.full(len(docs), source.kind.implied)
     )
     return plain_rows(queries.tolist(), docs.tolist(), numbers)
-
-
-def parquet_relation(parts: Sequence[Path], session: Session, name: str) -> tuple[str, str]:
-    """Return SQL for a list of files, and for their table (from FROM on)."""
-    refuse_versioned_tables((part.parent for part in parts), name)
-    files = ", ".join(file_quoted(part, session) for part in parts)
-    return files, f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
 
 
 def _is_complete(files: str, source: Source, session: Session) -> bool:
@@ -401,12 +422,6 @@ def registered(session: Session, frame: object, table: object, name: str, where:
     return stored
 
 
-_NESTED = (
-    "STRUCT(",
-    "MAP(",
-)  # the engine's names of nested types, besides lists, whose names end with a bracket
-
-
 def _records_with_lists(
     table: TypedTable, kind: Kind, columns: Given, session: Session
 ) -> Records | None:
@@ -414,8 +429,7 @@ def _records_with_lists(
 
     Raises if it is unclear whether a list holds documents.
     """
-    nested = any(type_.endswith("]") or type_.startswith(_NESTED) for _, type_ in table.described)
-    if not nested and not has_name_of_list(table.names):
+    if not table.is_nested and not has_name_of_list(table.names):
         return None  # the usual case
     first = table.records(session, 1)
     if not any(holds_documents(row, kind, columns, table.name) for row in first):

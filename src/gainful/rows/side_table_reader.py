@@ -16,7 +16,7 @@ from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
-from gainful.rows.files import is_parquet, parts_of, path_of, plain_file
+from gainful.rows.files import LocalFile, path_of
 from gainful.rows.grade_words import WORD, advice_on_words
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_ids
@@ -27,9 +27,9 @@ from gainful.rows.parquet_and_frame_tables import (
     frame_table,
     id_text_in_sql,
     objects_in,
-    parquet_table,
     readable,
     refuse_odd_ids,
+    table_or_text,
 )
 from gainful.rows.run_and_judgment_columns import refuse_ids
 from gainful.rows.side_table_columns import CHUNKS, Header, Role, Roles, find_header
@@ -189,23 +189,19 @@ def read_table(
         return _gathered(listed_records(given, reading), reading)
     with Session() if session is None else nullcontext(session) as session:
         if isinstance(given, str | os.PathLike):
-            return _from_path(path_of(given), reading, session)
-        table = readable(given, name)
-        if table is None:
-            forms = f"a dict {roles.shape}, a list of dicts, the path of a file, or a data frame"
-            raise InputError(name, forms, type(given).__name__)
-        return _typed(frame_table(given, table, session, name), reading, session)
-
-
-def _from_path(name: str, reading: Reading, session: Session) -> InputTable:
-    parts = parts_of(name)
-    if parts is None:
-        file = plain_file(name, session)
-        name, reading = file.name, replace(reading, name=file.name)
-        if not is_parquet(file.path):
-            return _gathered(text_table(file, reading), reading)
-        parts = [file.path]
-    return _typed(parquet_table(parts, session, name), replace(reading, name=name), session)
+            table = table_or_text(path_of(given), session)
+            reading = replace(reading, name=table.name)
+            if isinstance(table, LocalFile):
+                return _gathered(text_table(table, reading), reading)
+        else:
+            frame = readable(given, name)
+            if frame is None:
+                forms = (
+                    f"a dict {roles.shape}, a list of dicts, the path of a file, or a data frame"
+                )
+                raise InputError(name, forms, type(given).__name__)
+            table = frame_table(given, frame, session, name)
+        return _typed(table, reading, session)
 
 
 # --- tables with typed columns

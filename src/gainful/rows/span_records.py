@@ -4,15 +4,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from gainful.arguments import is_truth
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
-from gainful.rows.files import LocalFile, beginning, is_parquet, parts_of, path_of, plain_file
+from gainful.rows.files import LocalFile, beginning, path_of
 from gainful.rows.nested_json import read_json, read_line
 from gainful.rows.parquet_and_frame_tables import (
     FRACTIONS,
@@ -20,15 +21,23 @@ from gainful.rows.parquet_and_frame_tables import (
     TypedTable,
     frame_table,
     id_text_in_sql,
-    parquet_table,
     readable,
     rows_in,
+    table_or_text,
 )
 from gainful.rows.ranked_lists import as_sequence, fields_of
-from gainful.rows.run_and_judgment_columns import ALIASES, plain_name
+from gainful.rows.run_and_judgment_columns import (
+    ALIASES,
+    no_column,
+    place_by_name,
+    plain_name,
+    refuse_type,
+)
 from gainful.rows.search_responses import FOUND, PASSAGES, RELEVANT, is_list, items_of
 from gainful.rows.side_table_columns import Role, Roles
 from gainful.rows.side_table_reader import InputTable, read_table
+from gainful.rows.text_formats import number_in
+from gainful.rows.values_as_numbers import number_of
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "query": ALIASES["query"],
@@ -154,6 +163,11 @@ class SpanRows:
             return None if np.isnan(values).all() else values
         return None if all(value is None for value in values) else values
 
+    def numbers(self, role: str) -> Floats:
+        """Return a copy of a column of numbers, NaN where a row has none."""
+        values = self.column(role)
+        return np.full(len(self), np.nan) if values is None else np.array(values, np.float64)
+
 
 def read_span_rows(
     given: object, kind: SpanKind, asked: Mapping[str, str], session: Session
@@ -166,142 +180,223 @@ def read_span_rows(
         asked: unusual names of columns or fields, by role.
         session: the engine's session.
     """
-    if isinstance(given, str | os.PathLike):
-        return _of_path(path_of(given), kind, asked, session)
-    value = as_sequence(given)
-    if not isinstance(value, Mapping | list | tuple):
-        first = rows_in(value, 1)
-        if first and any(items_of(cell) is not None for cell in first[0].values()):
-            return _of_records(rows_in(value), kind, asked, kind.name)
-        table = readable(value, kind.name)
-        if table is not None:
-            return _of_table(frame_table(value, table, session, kind.name), kind, asked, session)
-        raise InputError(kind.name, f"records such as {kind.shape}", type(given).__name__)
-    return _of_records(value, kind, asked, kind.name)
+    return _Reader(kind, asked, session).read(given)
 
 
-def _of_path(name: str, kind: SpanKind, asked: Mapping[str, str], session: Session) -> SpanRows:
-    parts = parts_of(name)
-    if parts is None:
-        file = plain_file(name, session)
-        if not is_parquet(file.path):
-            return _of_text(file, kind, asked, session)
-        parts = [file.path]
-    table = parquet_table(parts, session, name)
-    if any(type_.endswith(("]", ")")) and "(" not in type_[:8] for _, type_ in table.described):
-        with reading_table(name):
-            rows = session.rows(f"SELECT * {table.relation}")
-        records = [dict(zip(table.names, row, strict=True)) for row in rows]
-        return _of_records(records, kind, asked, name)
-    return _of_table(table, kind, asked, session)
+class _Reader:
+    """Reads rows of a kind, and notices the unit of offsets that the names of their fields tell."""
 
+    def __init__(self, kind: SpanKind, asked: Mapping[str, str], session: Session) -> None:
+        self._kind, self._session = kind, session
+        self._asked, self._roles = tuple(asked.items()), (kind.key, *kind.roles)
+        self._list = asked.get("list")
+        self._unit: str | None = None
+        self._names: tuple[object, ...] = ()
 
-def _of_text(
-    file: LocalFile, kind: SpanKind, asked: Mapping[str, str], session: Session
-) -> SpanRows:
-    if beginning(file.path, 1 << 12).lstrip().startswith((b"{", b"[")):
-        value = read_json(file, f"JSON: records such as {kind.shape}")
-        return _of_records(value, kind, asked, file.name)
-    usual = {role: _named(role, asked) for role in (kind.key, *kind.roles)}
-    keys = (Role(kind.key, usual[kind.key]),)
-    others = tuple(Role(role, usual[role], "text") for role in kind.roles)
-    roles = Roles(
-        kind.name,
-        kind.shape,
-        keys,
-        besides=others,
-        others=True,
-        keys_alone=True,
-        repeats="yes",
-        prose=True,
-    )
-    table = read_table(str(file.path), roles, file.name, session=session)
-    written = {name: role for role, name in table.called.items()}
-    names = (*written, *table.columns)
-    for name in names:
-        cells = table[written[name]] if name in written else table.columns[name]
-        if plain_name(name) in kind.lists and _is_json(cells[0]):
-            return _of_json_cells(table, {**dict.fromkeys(names)}, name, kind, asked)
-    columns: dict[str, Any] = {kind.key: table[kind.key]}
-    for role in kind.roles:
-        values = [cell or None for cell in table[role]]
-        columns[role] = _numbers(values, role, table.where) if role in _NUMBERS else values
-    unit = _unit_of(table.called.values())
-    return SpanRows(kind, file.name, columns, unit, table.where, names=names)
+    def read(self, given: object) -> SpanRows:
+        """Read rows of any shape."""
+        kind, session = self._kind, self._session
+        if isinstance(given, str | os.PathLike):
+            table = table_or_text(path_of(given), session)
+            if isinstance(table, LocalFile):
+                return self._of_text(table)
+        else:
+            value = as_sequence(given)
+            if isinstance(value, Mapping | list | tuple):
+                return self._of_records(value, kind.name)
+            frame = readable(value, kind.name)
+            if frame is None:
+                raise InputError(kind.name, f"records such as {kind.shape}", type(given).__name__)
+            table = frame_table(value, frame, session, kind.name)
+        cells = (cell for row in rows_in(table.given, 1) for cell in row.values())
+        if table.is_nested or any(items_of(cell) is not None for cell in cells):
+            return self._of_records(table.records(session), table.name)
+        return self._of_table(table)
+
+    def _layout(self, names: Iterable[Any], roles: tuple[str, ...] = ()) -> dict[str, Any]:
+        return dict(_layout((*names,), roles or self._roles, self._asked))
+
+    def _of_text(self, file: LocalFile) -> SpanRows:
+        kind = self._kind
+        if beginning(file.path, 1 << 12).lstrip().startswith((b"{", b"[")):
+            value = read_json(file, f"JSON: records such as {kind.shape}")
+            return self._of_records(value, file.name)
+        key, *others = (
+            Role(role, _usual(role, dict(self._asked)), "id" if role == kind.key else "text")
+            for role in self._roles
+        )
+        roles = Roles(
+            kind.name,
+            kind.shape,
+            (key,),
+            besides=tuple(others),
+            others=True,
+            keys_alone=True,
+            repeats="yes",
+            prose=True,
+        )
+        table = read_table(str(file.path), roles, file.name, session=self._session)
+        cells = {name: table[role] for role, name in table.called.items()} | table.columns
+        for name, column in cells.items():
+            if plain_name(name) in kind.lists and _is_json(column[0]):
+                return self._of_json_cells(table, cells, name)
+        columns: dict[str, Any] = {kind.key: table[kind.key]}
+        for role in kind.roles:
+            values = [cell or None for cell in table[role]]
+            columns[role] = _numbers(values, role, table.where) if role in _NUMBERS else values
+        unit = _unit_of(table.called.values())
+        return SpanRows(kind, file.name, columns, unit, table.where, names=(*cells,))
+
+    def _of_json_cells(
+        self, table: InputTable, cells: Mapping[str, Sequence[object]], listed: str
+    ) -> SpanRows:
+        """Read a table whose cells in one column are lists, written as JSON."""
+        records = []
+        for number, row in enumerate(zip(*cells.values(), strict=True)):
+            record = dict(zip(cells, row, strict=True))
+            where = f"{table.where(number)}, column {listed!r}"
+            records.append(record | {listed: read_line(str(record[listed]).encode(), where)})
+        return self._of_records(records, table.name)
+
+    def _of_table(self, table: TypedTable) -> SpanRows:
+        """Read a table with typed columns as arrays."""
+        key, layout = self._kind.key, self._layout(table.written)
+        types = dict(table.described)
+        names = dict(zip(table.written, table.names, strict=True))
+        if key not in layout:
+            what = "the query" if key == "query" else "the id of each chunk"
+            advice = f"Give it one of these names: {', '.join(_NAMES[key])}."
+            raise no_column(what, table.written, table.name, advice=advice)
+        selected = []
+        for role, written in layout.items():
+            column = names[written]
+            sql = name_quoted(column)
+            if role in _NUMBERS:
+                numeric = WHOLE | FRACTIONS | {"DECIMAL"}
+                refuse_type(table.name, (written, types[column]), f"numbers as {role}", numeric)
+                sql = f"CAST({sql} AS DOUBLE)"
+            elif role != "text":
+                sql = id_text_in_sql(column, types[column], table.name)
+            selected.append(f"{sql} AS {role}_")
+        with reading_table(table.name):
+            read = self._session.masked_columns(f"SELECT {', '.join(selected)} {table.relation}")
+        columns: dict[str, Any] = {}
+        for role in layout:
+            values = np.ma.getdata(read[f"{role}_"])
+            empty = np.ma.getmaskarray(read[f"{role}_"])
+            if role in _NUMBERS:
+                values = np.where(empty, np.nan, values.astype(np.float64))
+            elif empty.any():
+                values = values.astype(object)
+                values[empty] = None
+            columns[role] = values
+
+        def place(row: int) -> str:
+            return f"{table.name}, row {row + 1}"
+
+        unit, written_names = _unit_of(layout.values()), tuple(table.written)
+        return SpanRows(self._kind, table.name, columns, unit, place, names=written_names)
+
+    def _of_records(self, value: Any, name: str) -> SpanRows:
+        """Read records and objects."""
+        kind, roles = self._kind, self._roles
+        rows: list[tuple[Any, ...]] = []
+        places: list[str] = []
+        bare = []
+        for key, shared, items, where in self._lists(value, name):
+            before = len(rows)
+            for at, (item, group) in enumerate(_grouped(items, kind), 1):
+                places.append(f"{where}, {at}")
+                fields = {**shared, **self._fields(item, places[-1])}
+                if key is not None:
+                    fields[kind.key] = key
+                if group is not None:
+                    fields["group"] = group
+                rows.append(tuple([fields.get(role) for role in roles]))
+            if len(rows) == before and key is not None:
+                bare.append(key)
+        if not (rows or bare):
+            raise InputError(name, f"records such as {kind.shape}", "none")
+        read = zip(*rows, strict=True) if rows else [()] * len(roles)
+        columns: dict[str, Any] = dict(zip(roles, read, strict=True))
+        for role in {*roles}.intersection(_NUMBERS):
+            columns[role] = _numbers(columns[role], role, places.__getitem__)
+        place, unit = places.__getitem__, self._unit
+        return SpanRows(kind, name, columns, unit, place, tuple(bare), self._names)
+
+    def _lists(self, value: Any, name: str) -> Iterator[tuple[Any, Mapping[str, Any], Any, str]]:
+        """Yield lists of spans: the key, fields for all of them, the items, and their location."""
+        kind = self._kind
+        if isinstance(value, Mapping) and not self._is_record(value):
+            for key, items in value.items():
+                where = f"{name}, {'chunk' if kind.key == 'id' else 'query'} {shown(key)}"
+                if kind.grouped and _holds_grades(items):
+                    graded = [{"document": doc, "grade": grade} for doc, grade in items.items()]
+                    yield key, {}, graded, where
+                    continue
+                one = isinstance(items, str | Mapping) or _is_triple(items)
+                yield key, {}, [items] if one else items, where
+            return
+        records = [value] if isinstance(value, Mapping) else value
+        for number, record in enumerate(as_sequence(records), 1):
+            where = f"{name}, record {number}"
+            fields = record if isinstance(record, Mapping) else fields_of(record)
+            listed = self._list_field(fields)
+            if listed is None:
+                yield None, {}, [record], where
+                continue
+            layout = self._layout(fields, (kind.key, "doc"))
+            shared = {role: fields[key] for role, key in layout.items() if key != listed}
+            items, where = fields[listed], f"{where}, {str(listed)!r}"
+            items = [items] if isinstance(items, str | Mapping) else [] if items is None else items
+            if kind.key in shared:
+                yield shared.pop(kind.key), shared, items, where
+            else:  # of another object, as {"chunks": [...]} is
+                yield None, {}, items, where
+
+    def _is_record(self, value: Mapping[Any, Any]) -> bool:
+        """Return whether a dict is one record, rather than one of lists by query."""
+        layout, listed = self._layout(value), self._list_field(value) is not None
+        return (self._kind.key in layout and (listed or len(layout) > 1)) or (
+            listed and len(value) == 1
+        )
+
+    def _list_field(self, fields: Mapping[Any, Any]) -> Any:
+        """Return the name of the field that contains the list of spans; None without one."""
+        if self._list is not None:
+            return self._list if self._list in fields else None
+        plain = {plain_name(name): name for name in fields}
+        for usual in self._kind.lists:
+            if usual in plain:
+                value = as_sequence(fields[plain[usual]])
+                if is_list(value) or (isinstance(value, Mapping) and usual not in _INSIDE):
+                    return plain[usual]
+        return None
+
+    def _fields(self, item: Any, where: str) -> dict[str, Any]:
+        """Return the values of an item by role."""
+        if isinstance(item, str):
+            return {"text": item}
+        listed = isinstance(item, tuple | list)
+        if _is_triple(item):
+            return dict(zip(("doc", "start", "end"), item, strict=True))
+        scored = listed and len(item) == _SCORED and not isinstance(item[0], str)
+        if scored and isinstance(item[1], float | int | np.floating):
+            return {**self._fields(item[0], where), "score": item[1]}
+        own = None if listed else _flat(item)
+        if own is None:
+            raise InputError(where, f"a passage, as in {self._kind.shape}", shown(item))
+        layout = self._layout(own)
+        self._names = self._names or (*own,)
+        if self._unit is None and "start" in layout:
+            self._unit = _unit_of([layout["start"]])
+            if layout["start"] == "start_index" and "page_content" in own:  # LangChain
+                self._unit = "characters"
+        return {role: own[key] for role, key in layout.items()}
 
 
 def _is_json(cell: object) -> bool:
     return isinstance(cell, str) and cell.lstrip().startswith("[")
-
-
-def _of_json_cells(
-    table: InputTable, names: Iterable[str], listed: str, kind: SpanKind, asked: Mapping[str, str]
-) -> SpanRows:
-    """Read a table whose cells in one column are lists, written as JSON."""
-    called = {name: role for role, name in table.called.items()}
-    records = []
-    for row in range(len(table)):
-        record = {
-            name: table[called[name]][row] if name in called else table.columns[name][row]
-            for name in names
-        }
-        where = f"{table.where(row)}, column {listed!r}"
-        record[listed] = read_line(str(record[listed]).encode(), where)
-        records.append(record)
-    return _of_records(records, kind, asked, table.name)
-
-
-def _named(role: str, asked: Mapping[str, str]) -> tuple[str, ...]:
-    return (plain_name(asked[role]),) if role in asked else _NAMES[role]
-
-
-def _of_table(
-    table: TypedTable, kind: SpanKind, asked: Mapping[str, str], session: Session
-) -> SpanRows:
-    """Read a table with typed columns as arrays."""
-    layout = dict(_layout(tuple(table.written), (kind.key, *kind.roles), tuple(asked.items())))
-    types = dict(table.described)
-    names = dict(zip(table.written, table.names, strict=True))
-    if kind.key not in layout:
-        expected = f"a column for the {'query' if kind.key == 'query' else 'id of each chunk'}"
-        raise InputError(
-            table.name, expected, f"only {', '.join(map(repr, table.written))}",
-            f"Give it one of these names: {', '.join(_NAMES[kind.key])}.", code="rows.no-column",
-        )  # fmt: skip
-    selected = []
-    for role, written in layout.items():
-        column = names[written]
-        type_ = types[column]
-        if role in _NUMBERS:
-            if type_ not in WHOLE | FRACTIONS and not type_.startswith("DECIMAL"):
-                where = f"{table.name}, column {written!r}"
-                raise InputError(where, f"numbers as {role}", f"values of type {type_}")
-            sql = f"CAST({name_quoted(column)} AS DOUBLE)"
-        elif role == "text":
-            sql = name_quoted(column)
-        else:
-            sql = id_text_in_sql(column, type_, table.name)
-        selected.append(f"{sql} AS {role}_")
-    with reading_table(table.name):
-        read = session.masked_columns(f"SELECT {', '.join(selected)} {table.relation}")
-    columns: dict[str, Any] = {}
-    for role in layout:
-        values = np.ma.getdata(read[f"{role}_"])
-        empty = np.ma.getmaskarray(read[f"{role}_"])
-        if role in _NUMBERS:
-            values = np.where(empty, np.nan, values.astype(np.float64))
-        elif empty.any():
-            values = values.astype(object)
-            values[empty] = None
-        columns[role] = values
-    return SpanRows(
-        kind,
-        table.name,
-        columns,
-        _unit_of(layout.values()),
-        lambda row: f"{table.name}, row {row + 1}",
-        names=tuple(table.written),
-    )
 
 
 def _unit_of(names: Iterable[object]) -> str | None:
@@ -316,78 +411,6 @@ def _unit_of(names: Iterable[object]) -> str | None:
     return None
 
 
-# --- records and objects
-
-
-def _of_records(value: Any, kind: SpanKind, asked: Mapping[str, str], name: str) -> SpanRows:
-    roles = (kind.key, *kind.roles)
-    reader = _RecordReader(kind, tuple(asked.items()), roles)
-    rows: list[tuple[Any, ...]] = []
-    places: list[tuple[str, int]] = []
-    bare = []
-    for key, shared, items, where in _lists(value, kind, asked, name):
-        before = len(rows)
-        for at, (item, group) in enumerate(_grouped(items, kind), 1):
-            fields = {**shared, **reader.fields(item, f"{where}, {at}")}
-            if key is not None:
-                fields[kind.key] = key
-            if group is not None:
-                fields["group"] = group
-            rows.append(tuple([fields.get(role) for role in roles]))
-            places.append((where, at))
-        if len(rows) == before and key is not None:
-            bare.append(key)
-    if not (rows or bare):
-        raise InputError(name, f"records such as {kind.shape}", "none")
-    columns: dict[str, Sequence[Any]] = (
-        dict(zip(roles, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(roles, ())
-    )
-
-    def place(row: int) -> str:
-        where, at = places[row]
-        return f"{where}, {at}"
-
-    for role in _NUMBERS:
-        if role in columns:
-            columns[role] = _numbers(columns[role], role, place)
-    return SpanRows(kind, name, columns, reader.unit, place, tuple(bare), reader.names)
-
-
-def _lists(
-    value: Any, kind: SpanKind, asked: Mapping[str, str], name: str
-) -> Iterator[tuple[Any, Mapping[str, Any], Any, str]]:
-    """Yield lists of spans: the key, fields for all of them, the items, and their location."""
-    if isinstance(value, Mapping) and not _is_record(value, kind, asked):
-        for key, items in value.items():
-            where = f"{name}, {'chunk' if kind.key == 'id' else 'query'} {shown(key)}"
-            if kind.grouped and _holds_grades(items):
-                graded = [{"document": doc, "grade": grade} for doc, grade in items.items()]
-                yield key, {}, graded, where
-                continue
-            one = isinstance(items, str | Mapping) or _is_triple(items)
-            yield key, {}, [items] if one else items, where
-        return
-    records = [value] if isinstance(value, Mapping) else value
-    for number, record in enumerate(as_sequence(records), 1):
-        where = f"{name}, record {number}"
-        fields = record if isinstance(record, Mapping) else fields_of(record)
-        field_ = _list_field(fields, kind, asked)
-        if field_ is None:
-            yield None, {}, [record], where
-            continue
-        layout = dict(_layout((*fields,), (kind.key, "doc"), (*asked.items(),)))
-        shared = {role: fields[key] for role, key in layout.items() if key != field_}
-        if kind.key in shared:
-            yield (
-                shared.pop(kind.key),
-                shared,
-                _as_list(fields[field_]),
-                f"{where}, {str(field_)!r}",
-            )
-        else:  # of another object, as {"chunks": [...]} is
-            yield None, {}, _as_list(fields[field_]), f"{where}, {str(field_)!r}"
-
-
 def _holds_grades(items: Any) -> bool:
     """Return whether this is {document: grade}."""
     if not isinstance(items, Mapping) or not items:
@@ -395,30 +418,6 @@ def _holds_grades(items: Any) -> bool:
     plain = {plain_name(name) for name in items}
     numbers = all(isinstance(one, int | float | np.number) for one in items.values())
     return numbers and plain.isdisjoint((*_NAMES["start"], *_NAMES["end"]))
-
-
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str | Mapping) else [] if value is None else value
-
-
-def _is_record(value: Mapping[Any, Any], kind: SpanKind, asked: Mapping[str, str]) -> bool:
-    """Return whether a dict is one record, rather than one of lists by query."""
-    layout = dict(_layout((*value,), (kind.key, *kind.roles), (*asked.items(),)))
-    listed = _list_field(value, kind, asked) is not None
-    return (kind.key in layout and (listed or len(layout) > 1)) or (listed and len(value) == 1)
-
-
-def _list_field(fields: Mapping[Any, Any], kind: SpanKind, asked: Mapping[str, str]) -> Any:
-    """Return the name of the field that contains the list of spans; None without one."""
-    if "list" in asked:
-        return asked["list"] if asked["list"] in fields else None
-    plain = {plain_name(name): name for name in fields}
-    for usual in kind.lists:
-        if usual in plain:
-            value = as_sequence(fields[plain[usual]])
-            if is_list(value) or (isinstance(value, Mapping) and usual not in _INSIDE):
-                return plain[usual]
-    return None
 
 
 def _grouped(items: Any, kind: SpanKind) -> Iterator[tuple[Any, int | None]]:
@@ -440,40 +439,6 @@ def _is_triple(item: Any) -> bool:
     return isinstance(doc, str | int) and all(
         isinstance(end, int | np.integer) and not isinstance(end, bool) for end in ends
     )
-
-
-class _RecordReader:
-    """Reads the fields of items, and notices the unit of offsets that their names tell."""
-
-    def __init__(
-        self, kind: SpanKind, asked: tuple[tuple[str, str], ...], roles: tuple[str, ...]
-    ) -> None:
-        self._kind, self._asked, self._roles = kind, asked, roles
-        self.unit: str | None = None
-        self.names: tuple[object, ...] = ()
-
-    def fields(self, item: Any, where: str) -> dict[str, Any]:
-        """Return the values of an item by role."""
-        if isinstance(item, str):
-            return {"text": item}
-        if isinstance(item, tuple | list):
-            if _is_triple(item):
-                return dict(zip(("doc", "start", "end"), item, strict=True))
-            scored = len(item) == _SCORED and isinstance(item[1], float | int | np.floating)
-            if scored and not isinstance(item[0], str):
-                return {**self.fields(item[0], where), "score": item[1]}
-            raise InputError(where, f"a passage, as in {self._kind.shape}", shown(item))
-        own = _flat(item)
-        if own is None:
-            raise InputError(where, f"a passage, as in {self._kind.shape}", shown(item))
-        layout = _layout((*own,), self._roles, self._asked)
-        self.names = self.names or (*own,)
-        if self.unit is None:
-            named = [key for role, key in layout if role == "start"]
-            self.unit = _unit_of(named)
-            if named == ["start_index"] and "page_content" in own:  # LangChain counts characters
-                self.unit = "characters"
-        return {role: own[key] for role, key in layout}
 
 
 def _flat(item: Any) -> dict[str, Any] | None:
@@ -503,36 +468,32 @@ def _layout(
     names: tuple[Any, ...], roles: tuple[str, ...], asked: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, Any], ...]:
     """Return the field of each role, among some names."""
-    wanted = dict(asked)
-    plain: dict[str, Any] = {}
-    for name in names:
-        plain.setdefault(plain_name(name), name)
-    taken: set[Any] = set()
-    layout = []
+    places: dict[str, int] = {}
     for role in roles:
-        usual = (plain_name(wanted[role]),) if role in wanted else _NAMES[role]
-        own = next((plain[one] for one in usual if one in plain and plain[one] not in taken), None)
-        if own is not None:
-            taken.add(own)
-            layout.append((role, own))
-    return tuple(layout)
+        place = place_by_name(_usual(role, dict(asked)), names, {*places.values()})
+        if place is not None:
+            places[role] = place
+    return tuple((role, names[place]) for role, place in places.items())
 
 
-def _numbers(cells: Sequence[Any], role: str, place: Callable[[int], str]) -> Any:
+def _usual(role: str, asked: Mapping[str, str]) -> tuple[str, ...]:
+    return (plain_name(asked[role]),) if role in asked else _NAMES[role]
+
+
+def _numbers(cells: Sequence[Any], role: str, place: Callable[[int], str]) -> Floats:
     """Return numbers as float64, NaN where a row has none."""
-    if not chain.from_iterable([cells]) or {*map(type, cells)} <= {int, float, type(None)}:
-        return np.array([np.nan if cell is None else cell for cell in cells], np.float64)
+    if {*map(type, cells)} <= {int, float, type(None)}:
+        return np.array(cells, np.float64)  # None becomes NaN
     numbers = np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
-        if cell is None:
-            continue
-        try:
-            if isinstance(cell, bool) and role != "grade":
-                raise ValueError
-            numbers[row] = float(cell)
-        except (TypeError, ValueError):
+        number = number_in(cell) if isinstance(cell, str) else number_of(cell)
+        if role == "grade" and is_truth(cell):
+            number = float(cell)
+        if number is not None:
+            numbers[row] = number
+        elif cell is not None:
             where = f"{place(row)}, {role}"
-            raise InputError(where, "a number", shown(cell), code="rows.not-finite") from None
+            raise InputError(where, "a number", shown(cell), code="rows.not-finite")
     return numbers
 
 
