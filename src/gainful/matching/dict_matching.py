@@ -33,12 +33,11 @@ from gainful.matching.match import (
 )
 from gainful.matching.matched import Matched, offsets_of
 from gainful.measures.policy import Policy
-from gainful.message_texts import shown, shown_with_type
+from gainful.message_texts import shown_with_type
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.rows.identifiers import empty_id, id_text, in_order, refuse_halves
 from gainful.rows.packed_rows import PackedRows, packed
 from gainful.rows.values_as_numbers import (
-    INEXACT,
     beyond_single,
     in_single,
     is_array,
@@ -121,16 +120,16 @@ class _DictRows(Numbers):
         self._wanted: list[Any] = []
         at = 0
         for query, scores, count in zip(mine, self._documents, counts.tolist(), strict=True):
-            _pack(scores, self.numbers, at, RUN.number, RUN.name, query)
+            _pack(scores, self.numbers, at, RUN, query)
             at += count * _BYTES
             docs = judged.documents[number_of[query]]
             if _has_other_ids(scores, docs):
-                scores = documents_of(scores, RUN.name, query, policy)
+                scores = documents_of(scores, RUN, query, policy)
             self._wanted += map(scores.get, docs)
         if any("" in scores for scores in self._documents):
             query = next(query for query in mine if "" in documents[query])
             raise empty_id(f"run, query {query!r}, document ids")
-        _refuse_unusable(self.numbers, self._documents, RUN.number, RUN.name, mine)
+        _refuse_unusable(self.numbers, self._documents, RUN, mine)
 
     def find(self, judged: JudgedRows, number: Ints, lists: Ints) -> Hits:
         """Return the hits that were found with the numbers, since looking up judged documents is cheap."""
@@ -156,12 +155,12 @@ class _DictRows(Numbers):
         places = [*range(len(self._queries))] if lists is None else lists.tolist()
         names = [self._queries[place] for place in places]
         documents = [
-            documents_of(self._documents[place], RUN.name, self._queries[place], self._policy)
+            documents_of(self._documents[place], RUN, self._queries[place], self._policy)
             for place in places
         ]
         numbers = self.numbers
         if lists is not None or sum(map(len, documents)) < numbers.size:
-            numbers = numbers_of(documents, RUN.number, RUN.name, names)
+            numbers = numbers_of(documents, RUN, names)
         others = [] if lists is not None else self._others
         return packed([*names, *others], [*documents, *([()] * len(others))], numbers)
 
@@ -170,10 +169,10 @@ def judged_rows(judgments: Mapping[Any, DocNumbers], policy: Policy) -> JudgedRo
     """Return judgments under a policy."""
     by_query = queries_of(judgments, JUDGMENTS.name)
     queries = in_order(by_query)
-    documents = [documents_of(by_query[query], JUDGMENTS.name, query, policy) for query in queries]
+    documents = [documents_of(by_query[query], JUDGMENTS, query, policy) for query in queries]
     if not any(documents):
         raise InputError("judgments", "at least one judged document", "none")
-    grades = numbers_of(documents, JUDGMENTS.number, JUDGMENTS.name, queries)
+    grades = numbers_of(documents, JUDGMENTS, queries)
     refuse_arrays_in(documents, JUDGMENTS, queries)
     starts = offsets_of(np.fromiter(map(len, documents), np.int64, len(documents)))
     return JudgedRows(queries, starts, grades, documents=documents).under(policy)
@@ -200,7 +199,7 @@ def match_queries(
     judged = JudgedRows(
         names,
         starts,
-        numbers_of(graded, JUDGMENTS.number, JUDGMENTS.name, queries),
+        numbers_of(graded, JUDGMENTS, queries),
         documents=[[*docs] for docs in graded],
     )
     listed = {
@@ -211,7 +210,7 @@ def match_queries(
     for query, _, scores in documents:
         refuse_arrays_in([scores or {}], RUN, [query])
     returned = [*listed.values()]
-    numbers = numbers_of(returned, RUN.number, RUN.name, [*listed])
+    numbers = numbers_of(returned, RUN, [*listed])
     rows = packed_documents(listed, returned, numbers)
     plain = replace(policy, duplicates="error", fold="none", drop_self="no", precision="double")
     return replace(match_part(judged, rows, plain)[0], queries=tuple(queries))
@@ -219,8 +218,8 @@ def match_queries(
 
 def judged_of(grades: DocNumbers, query: str, policy: Policy) -> DocNumbers:
     """Return the judged documents of a query that count; reject grades that aren't finite numbers."""
-    documents = documents_of(grades, JUDGMENTS.name, query, policy)
-    numbers = numbers_of([documents], JUDGMENTS.number, JUDGMENTS.name, [query])
+    documents = documents_of(grades, JUDGMENTS, query, policy)
+    numbers = numbers_of([documents], JUDGMENTS, [query])
     steps = steps_of(policy, judgments=True, once=True)
     if not steps:
         return documents
@@ -232,8 +231,8 @@ def returned_of(
     scores: DocNumbers, query: str, policy: Policy, chunks: Chunks | None
 ) -> DocNumbers:
     """Return the retrieved documents of a query that count, with scores rounded and chunks folded."""
-    documents = documents_of(scores, RUN.name, query, policy)
-    numbers = numbers_of([documents], RUN.number, RUN.name, [query])
+    documents = documents_of(scores, RUN, query, policy)
+    numbers = numbers_of([documents], RUN, [query])
     steps = steps_of(policy, once=True)
     if not steps and policy.precision == "double":
         return documents
@@ -293,28 +292,29 @@ def _has_other_ids(returned: DocNumbers, judged: Collection[str]) -> bool:
     return any(len(doc) < _LONGEST_INTEGER and int(doc) in returned for doc in integers)
 
 
-def documents_of(source: DocNumbers, what: str, query: str, policy: Policy | None) -> DocNumbers:
+def documents_of(source: DocNumbers, kind: Kind, query: str, policy: Policy | None) -> DocNumbers:
     """Return the documents of a query by id as text; the policy is None if no policy applies."""
+    where = f"{kind.name}, query {query!r}, document ids"
     try:
         every = "".join(source)  # raises unless all are strings, faster than checking each type
     except TypeError:
         pass
     else:
         if not every.isascii():
-            refuse_halves(source, where=f"{what}, query {query!r}, document ids")
+            refuse_halves(source, where=where)
         if "" in source:
-            raise empty_id(f"{what}, query {query!r}, document ids")
+            raise empty_id(where)
         return source
     rule = "error" if policy is None else policy.duplicates
     documents: dict[str, float] = {}
     for doc, number in source.items():
-        text = id_text(doc, where=f"{what}, query {query!r}, document ids")
+        text = id_text(doc, where=where)
         if text not in documents:
             documents[text] = number
         elif rule == "best":
             documents[text] = max(documents[text], number)
         elif rule == "error":
-            raise _in_two_ways(what, query, text, by_policy=policy is not None)
+            raise _in_two_ways(kind.name, query, text, by_policy=policy is not None)
     return documents
 
 
@@ -330,38 +330,34 @@ def _in_two_ways(what: str, query: str, doc: str, *, by_policy: bool) -> InputEr
     )
 
 
-def numbers_of(
-    documents: Sequence[DocNumbers], kind: str, what: str, queries: Sequence[str]
-) -> Floats:
+def numbers_of(documents: Sequence[DocNumbers], kind: Kind, queries: Sequence[str]) -> Floats:
     """Return the numbers (n,) of the documents of queries (q,); reject numbers that aren't finite."""
     numbers = np.empty(sum(map(len, documents)))
     at = 0
     for query, docs in zip(queries, documents, strict=True):
-        _pack(docs, numbers, at, kind, what, query)
+        _pack(docs, numbers, at, kind, query)
         at += len(docs) * _BYTES
-    _refuse_unusable(numbers, documents, kind, what, queries)
+    _refuse_unusable(numbers, documents, kind, queries)
     return numbers
 
 
-def _pack(
-    documents: DocNumbers, numbers: Floats, at: int, kind: str, what: str, query: str
-) -> None:
+def _pack(documents: DocNumbers, numbers: Floats, at: int, kind: Kind, query: str) -> None:
     """Write the numbers of a query's documents into memory, from a byte on."""
     try:
         # struct converts several times faster than NumPy, and rejects values that aren't numbers.
         struct.pack_into(f"{len(documents)}d", numbers, at, *documents.values())
     except _NO_NUMBER:
-        _refuse_unusable_numbers(documents, kind, what, query)
+        _refuse_unusable_numbers(documents, kind, query)
 
 
 def _refuse_unusable(
-    numbers: Floats, documents: Sequence[DocNumbers], kind: str, what: str, queries: Sequence[str]
+    numbers: Floats, documents: Sequence[DocNumbers], kind: Kind, queries: Sequence[str]
 ) -> None:
     """Reject numbers that aren't finite, and integers that a float64 can't represent."""
     if not numbers.size or max(numbers.max(), -numbers.min()) < LARGEST_EXACT:  # false for NaN
         return
     for query, docs in zip(queries, documents, strict=True):
-        _refuse_unusable_numbers(docs, kind, what, query)
+        _refuse_unusable_numbers(docs, kind, query)
 
 
 def refuse_arrays_in(documents: Sequence[DocNumbers], kind: Kind, queries: Sequence[str]) -> None:
@@ -369,41 +365,24 @@ def refuse_arrays_in(documents: Sequence[DocNumbers], kind: Kind, queries: Seque
     if {type(number) for docs in documents for number in docs.values()} <= _PLAIN:
         return
     for query, docs in zip(queries, documents, strict=True):
-        refuse_arrays(docs, kind.number, kind.name, query)
+        refuse_arrays(docs, kind, kind.name, query)
 
 
-def refuse_arrays(documents: DocNumbers, kind: str, what: str, query: object) -> None:
+def refuse_arrays(documents: DocNumbers, kind: Kind, name: str, query: object) -> None:
     """Reject arrays and tensors with dimensions, although float() accepts some of them."""
     for doc, number in documents.items():
         if is_array(number):
-            raise _no_number(doc, number, kind, what, query)
+            raise kind.no_number(f"{name}, query {query!r}, document {doc!r}", number)
 
 
-def _refuse_unusable_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> None:
+def _refuse_unusable_numbers(documents: DocNumbers, kind: Kind, query: str) -> None:
     """Reject numbers that aren't finite, and integers that a float64 can't represent."""
     for doc, number in documents.items():
-        value = float64_of(number)
+        value, where = float64_of(number), f"{kind.name}, query {query!r}, document {doc!r}"
         if value is None or not math.isfinite(value):
-            raise _no_number(doc, number, kind, what, query)
+            raise kind.no_number(where, number)
         if not is_held(number):
-            raise InputError(
-                f"{what}, query {query!r}, document {doc!r}",
-                f"a {kind} that a float64 holds exactly",
-                str(number),
-                INEXACT,
-            )
-
-
-def _no_number(doc: object, number: object, kind: str, what: str, query: object) -> InputError:
-    of = JUDGMENTS if kind == JUDGMENTS.number else RUN
-    return InputError(
-        f"{what}, query {query!r}, document {doc!r}",
-        f"a finite number as {kind}",
-        shown(number),
-        of.advice(number),
-        code=of.code(number),
-        subject=number,
-    )
+            raise kind.inexact(where, str(number))
 
 
 def float64_of(number: object) -> float | None:

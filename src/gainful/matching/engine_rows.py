@@ -386,10 +386,10 @@ def columns_of(
 ) -> tuple[list[str], list[str], Floats]:
     """Return a dict of dicts as columns: query, doc and number."""
     by_query = {
-        query: documents_of(docs, kind.name, query, policy)
+        query: documents_of(docs, kind, query, policy)
         for query, docs in queries_of(documents, kind.name).items()
     }
-    numbers = numbers_of([*by_query.values()], kind.number, kind.name, [*by_query])
+    numbers = numbers_of([*by_query.values()], kind, [*by_query])
     refuse_arrays_in([*by_query.values()], kind, [*by_query])
     if not numbers.size:
         raise InputError(kind.name, kind.least, "none")

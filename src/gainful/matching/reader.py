@@ -542,7 +542,7 @@ def _open_shape(
             from gainful.matching.dict_matching import refuse_arrays
 
             for query, inner in content.items():
-                refuse_arrays(inner, kind.number, name, query)
+                refuse_arrays(inner, kind, name, query)
         return DictInput(content, kind, name, session, of_file)
     if isinstance(content, Records):
         source = _records(content, columns, session)

@@ -138,6 +138,19 @@ class Kind:
         known = text.casefold() in (*_TRUTH, *_NOTHING)
         return WORD if is_word and not known else "rows.not-finite"
 
+    def no_number(
+        self, where: str, value: object, found: str = "", *, finite: bool = True
+    ) -> InputError:
+        """Return the error for a value that isn't a number, or isn't finite."""
+        expected = f"a {'finite number as ' * finite}{self.number}"
+        found, advice, code = found or shown(value), self.advice(value), self.code(value)
+        code = code if finite or code == WORD else ""
+        return InputError(where, expected, found, advice, code=code, subject=value)
+
+    def inexact(self, where: str, found: str) -> InputError:
+        """Return the error for an integer that would be rounded."""
+        return InputError(where, f"a {self.number} that a float64 holds exactly", found, INEXACT)
+
     @property
     def places(self) -> tuple[int, int, int]:
         """The positions of query, doc and number in a line of a TREC file, from 0."""
@@ -197,17 +210,9 @@ def number_in(value: Any, kind: Kind, where: str, *, finite: bool = False) -> fl
     truth = kind.name == JUDGMENTS.name and is_truth(value)
     number = float(value) if truth else number_of(value)
     if number is None or (finite and not math.isfinite(number)):
-        raise InputError(
-            where,
-            f"a {'finite number as ' * finite}{kind.number}",
-            shown(value),
-            kind.advice(value),
-            code=kind.code(value) if finite or kind.code(value) == WORD else "",
-            subject=value,
-        )
+        raise kind.no_number(where, value, finite=finite)
     if not is_held(value) and (math.isfinite(number) or isinstance(value, int)):
-        expected = f"a {kind.number} that a float64 holds exactly"
-        raise InputError(where, expected, written_integer(int(value)), INEXACT)
+        raise kind.inexact(where, written_integer(int(value)))
     return number
 
 

@@ -6,7 +6,7 @@ Line n of the predictions is the score of the document on line n of the labels. 
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -89,9 +89,8 @@ def _number(text: bytes, kind: str, file: LocalFile, line: int, remedy: str = ""
     written = text.decode(errors="replace")
     value = number_in(written)
     if value is None or not math.isfinite(value):
-        advice = RUN.advice(written) or remedy  # for example, about a comma
-        where, expected = f"{file.name}:{line}", f"a finite number as {kind}"
-        raise InputError(where, expected, _shown(text), advice, code="rows.not-finite")
+        problem = replace(RUN, number=kind).no_number(f"{file.name}:{line}", written, _shown(text))
+        raise problem.with_remedy(problem.remedy or remedy)  # the first, for example, about a comma
     return value
 
 

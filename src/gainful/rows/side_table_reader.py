@@ -42,7 +42,7 @@ from gainful.rows.side_table_rows import (
     text_table,
 )
 from gainful.rows.text_formats import NO_HEADER, number_in
-from gainful.rows.values_as_numbers import INEXACT, is_exact, number_of, written_integer
+from gainful.rows.values_as_numbers import is_exact, number_of, written_integer
 
 Cell = str | float | int | bool | None
 
@@ -494,14 +494,12 @@ def _is_exact(cell: object) -> bool:
 
 def _no_number(where: str, name: str, cell: object, remedy: str = "") -> InputError:
     if isinstance(cell, int | np.integer) and not _is_exact(cell):
-        expected = f"a number as {name} that a float64 holds exactly"
-        return InputError(where, expected, written_integer(int(cell)), INEXACT)
-    advice = JUDGMENTS.advice(cell) if name == JUDGMENTS.number else ""
+        return replace(JUDGMENTS, number=name).inexact(where, written_integer(int(cell)))
     found = "nothing" if cell is None else shown(cell)
+    if name == JUDGMENTS.number and not remedy:
+        return JUDGMENTS.no_number(where, cell, found)
     expected = f"a finite number as {name}"
-    worded = name == JUDGMENTS.number and not remedy
-    code = JUDGMENTS.code(cell) if worded else "rows.not-finite"
-    return InputError(where, expected, found, remedy or advice, code=code)
+    return InputError(where, expected, found, remedy, code="rows.not-finite")
 
 
 def read_chunk_map(path: str | os.PathLike[str]) -> dict[str, str]:

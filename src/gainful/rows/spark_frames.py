@@ -40,7 +40,7 @@ from gainful.rows.text_formats import (
     recognise_head,
     rows_of_lines,
 )
-from gainful.rows.values_as_numbers import BEYOND_SINGLE, INEXACT, beyond_single
+from gainful.rows.values_as_numbers import BEYOND_SINGLE, beyond_single
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -371,10 +371,9 @@ def refuse_values(frame: "DataFrame", kind: Kind) -> None:
         raise InputError(where, "an id as doc", "nothing")
     where, given = f"{where}, document {row['doc']!r}", row["given"]
     if given is not None and given.lstrip("-").isdecimal():
-        raise InputError(where, f"a {kind.number} that a float64 holds exactly", given, INEXACT)
+        raise kind.inexact(where, given)
     found = "nothing" if given is None else {"NaN": "nan"}.get(given, given)
-    expected, found = f"a finite number as {kind.number}", found.replace("Infinity", "inf")
-    raise InputError(where, expected, found, kind.advice(given), code=kind.code(given))
+    raise kind.no_number(where, given, found.replace("Infinity", "inf"))
 
 
 def refuse_ranks(frame: "DataFrame", kind: Kind) -> None:

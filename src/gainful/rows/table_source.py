@@ -35,7 +35,7 @@ from gainful.rows.text_formats import (
     number_in,
     rows,
 )
-from gainful.rows.values_as_numbers import BEYOND_SINGLE, INEXACT, beyond_single
+from gainful.rows.values_as_numbers import BEYOND_SINGLE, beyond_single
 
 _NONE = Layout("")
 _BATCH = 1 << 17  # rows passed to the engine at a time
@@ -351,21 +351,16 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
         for entry in rows(source.file, source.layout, source.kind):
             if isinstance(entry, Fault):
                 raise entry.error(source.file) from None
-    found = said(problem)
-    number = source.kind.number
-    expected, remedy, code = (
-        f"{source.kind.contents} that can be read",
-        "Check the program that wrote it.",
-        "",
-    )
+    found, kind, code = said(problem), source.kind, ""
+    number, remedy = kind.number, "Check the program that wrote it."
+    expected = f"{kind.contents} that can be read"
+    if found.endswith(NOT_HELD):
+        raise kind.inexact(source.name, found.removesuffix(NOT_HELD)) from None
     if f" as {number} of query " in found:  # the error that the SELECT of a typed table raises
         expected = f"numbers as {number}"
         text = found.partition(f" as {number} of query ")[0].removeprefix("'").removesuffix("'")
-        remedy = source.kind.advice(text) or "Write a number for it, or leave the row out."
-        code = source.kind.code(text)
-        if found.endswith(NOT_HELD):
-            found, remedy = found.removesuffix(NOT_HELD), INEXACT
-            expected = f"a {number} that a float64 holds exactly"
+        remedy = kind.advice(text) or "Write a number for it, or leave the row out."
+        code = kind.code(text)
     elif found.endswith(NO_ID):
         expected, remedy = "strings (or integers) as ids", "Make the ids strings first."
     raise InputError(source.name, expected, found, remedy, code=code) from None
@@ -404,14 +399,8 @@ def refuse_values(session: Session, source: Source) -> NoReturn:
     where = f"{source.name}, row {row}"
     if query is None or doc is None:
         raise InputError(where, f"an id as {'query' if query is None else 'doc'}", "nothing")
-    raise InputError(
-        f"{where}, query {query!r}, document {doc!r}",
-        f"a finite number as {source.kind.number}",
-        "nothing" if number is None else str(source.kind.turned(number)),
-        source.kind.advice(number),
-        code=source.kind.code(number),
-        subject=number,
-    )
+    given = "nothing" if number is None else str(source.kind.turned(number))
+    raise source.kind.no_number(f"{where}, query {query!r}, document {doc!r}", number, given)
 
 
 def refuse_ranks(session: Session, source: Source, table: str, number: str) -> None:

@@ -727,14 +727,12 @@ def _table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row 
         rank = rank.encode(errors="replace").decode()
     number = kind.implied if kind.implied is not None else number_in(fields[value])
     if number is None or not math.isfinite(number):
-        advice, code = kind.advice(fields[value]), kind.code(fields[value])
-        if layout.numbered and line == 1:
-            advice = f"{NO_HEADER} {advice}".strip()
-            code = "rows.not-finite"
-        expected = f"a finite number as {kind.number}"
         found = _shown(fields[value]) if fields[value] else "nothing"
-        subject = fields[value]
-        raise InputError("", expected, found, advice, code=code, subject=subject)
+        problem = kind.no_number("", fields[value], found)
+        if layout.numbered and line == 1:
+            problem = problem.with_remedy(f"{NO_HEADER} {problem.remedy}".strip())
+            problem.code = "rows.not-finite"
+        raise problem
     return Row(line, *ids, kind.turned(number), rank)
 
 

@@ -113,8 +113,8 @@ def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathe
             if not any(returned.values()):
                 raise InputError(RUN.name, RUN.least, "none")
             for query, returned_docs in returned.items():
-                numbers = documents_of(returned_docs, RUN.name, query, None)
-                numbers_of([numbers], RUN.number, RUN.name, [query])  # rejects invalid numbers
+                numbers = documents_of(returned_docs, RUN, query, None)
+                numbers_of([numbers], RUN, [query])  # rejects invalid numbers
                 if not numbers:
                     continue
                 rows = scores_by_query.setdefault(query, {})
