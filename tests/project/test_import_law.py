@@ -368,7 +368,6 @@ ELSEWHERE = {
 OF_THE_ENGINE = {
     "duckdb",
     "gainful.matching.engine_rows",
-    "gainful.rows.text_preparation_for_duckdb",
 }
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import gainful as gf
-from gainful.rows import text_preparation_for_duckdb
+from gainful.rows import clean_text_files
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2}}
 LAX = gf.Policy(duplicates="first")
@@ -140,7 +140,7 @@ def test_the_engine_reads_values_as_the_rows_are_read(tmp_path, monkeypatch, doc
 
     found = answer()
     monkeypatch.setattr(
-        text_preparation_for_duckdb,
+        clean_text_files,
         "count_json_lines",
         lambda _: None,
     )

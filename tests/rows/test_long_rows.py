@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gainful as gf
 from gainful.matching.reader import open_input
-from gainful.rows import clean_text_files, table_source, text_preparation_for_duckdb
+from gainful.rows import clean_text_files, table_source
 from gainful.rows.duckdb_engine import Engine, Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.run_and_judgment_columns import read_columns
@@ -108,8 +108,8 @@ def test_rows_longer_than_the_engine_reads(
 ):
     """They are seen before, or missed afterwards."""
     if told == "by their length":
-        monkeypatch.setattr(text_preparation_for_duckdb, "_GLANCE", 32)
-        monkeypatch.setattr(text_preparation_for_duckdb, "_LONG", LIMIT // 20)
+        monkeypatch.setattr(clean_text_files, "_GLANCE", 32)
+        monkeypatch.setattr(clean_text_files, "_LONG", LIMIT // 20)
     lengths = LENGTHS if told == "by their length" else (20 * LIMIT,)
     for path in long_files(tmp_path, kind, name, lengths):
         assert read(session, path, kind) == ROWS, path
@@ -138,8 +138,8 @@ def test_a_last_line_of_33_million_bytes(name, tmp_path, session):
 def test_the_zeros_that_a_crash_leaves_are_no_end(
     name, kind, length, end, tmp_path, session, short_engine, monkeypatch
 ):
-    monkeypatch.setattr(text_preparation_for_duckdb, "_GLANCE", 32)
-    monkeypatch.setattr(text_preparation_for_duckdb, "_LONG", LIMIT // 10)
+    monkeypatch.setattr(clean_text_files, "_GLANCE", 32)
+    monkeypatch.setattr(clean_text_files, "_LONG", LIMIT // 10)
     write, ending = FORMATS[name]
     path = tmp_path / f"it.{ending}"
     lines = write(kind, ["x"] * len(ROWS))
@@ -173,5 +173,5 @@ def test_lines_are_counted_as_they_stand(lines, ends, glance, closed, tmp_path_f
     path = tmp_path_factory.getbasetemp() / "counted.jsonl"
     path.write_bytes((text if closed else text.rstrip()).encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_preparation_for_duckdb, "_GLANCE", glance)
-        assert text_preparation_for_duckdb.count_json_lines(path) == len(lines)
+        patch.setattr(clean_text_files, "_GLANCE", glance)
+        assert clean_text_files.count_json_lines(path) == len(lines)

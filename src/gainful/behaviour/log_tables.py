@@ -33,8 +33,7 @@ from gainful.rows.parquet_and_frame_tables import (
     table_or_text,
 )
 from gainful.rows.run_and_judgment_columns import find_column, no_column, plain_name
-from gainful.rows.spark_click_counts import counted_on_spark
-from gainful.rows.spark_frames import is_spark
+from gainful.rows.spark_frames import counted_on_spark, is_spark
 
 IMPRESSIONS = ("impression", "impressions", "view", "view_item_list", "shown", "display", "serve")
 """The usual names of the action that means a document was shown."""

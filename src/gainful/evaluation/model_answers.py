@@ -23,7 +23,7 @@ from gainful.rows.input_types import Run
 from gainful.rows.side_table_columns import ABSTENTIONS, CONFIDENCE, NUGGETS
 from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.rows.spark_frames import refuse_spark
-from gainful.rows.text_formats import number_in
+from gainful.rows.values_as_numbers import number_in_text
 
 # --- distraction
 
@@ -151,7 +151,7 @@ def _is_vital(word: str | None, where: str) -> bool:
 
 def _support_of(written: str | None, where: str) -> float:
     plain = "" if written is None else written.strip().casefold().replace(" ", "_")
-    value = _WORDS.get(plain, number_in(plain))
+    value = _WORDS.get(plain, number_in_text(plain))
     if value not in (0.0, _HALF, 1.0):
         expected = "support, partial_support or not_support, or 1, 0.5 or 0"
         found = "nothing" if written is None else shown(written)

@@ -28,13 +28,12 @@ from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
-from gainful.rows.identifiers import UNTYPED, IdType, in_order
+from gainful.rows.identifiers import IdType, in_order
 from gainful.rows.input_types import Judgments
-from gainful.rows.run_and_judgment_columns import Columns, asked_columns
+from gainful.rows.run_and_judgment_columns import Columns
 from gainful.rows.side_table_columns import SUBTOPICS, WEIGHTS
-from gainful.rows.side_table_reader import read_table
+from gainful.rows.side_table_reader import read_graded, read_table
 from gainful.rows.spark_frames import refuse_spark
-from gainful.rows.worded_judgments import read_graded
 
 Judged = dict[str, dict[str, dict[str, float]]]
 Weights = Mapping[str, Mapping[str, float]]
@@ -79,11 +78,7 @@ def read_judged(
 ) -> tuple[Judged, IdType]:
     """Read judgments of subtopics, and the original type of their query ids."""
     refuse_spark(judgments, JUDGMENTS.name)
-    asked = asked_columns(JUDGMENTS, columns, also="subtopic")
-    table = read_graded(judgments, SUBTOPICS, JUDGMENTS.name, columns, asked=asked, session=session)
-    if table.has_columns:
-        for role in asked:
-            columns.use(role, JUDGMENTS)
+    table = read_graded(judgments, SUBTOPICS, columns, session, also="subtopic")
     judged: Judged = {}
     for query, *names in table.groups:  # of dicts, which may be empty
         judged.setdefault(query, {}).update({subtopic: {} for subtopic in names})
@@ -105,7 +100,7 @@ def read_judged(
     for query, subtopics_of in judged.items():
         for subtopic, docs in subtopics_of.items():
             subtopics_of[subtopic] = {**judged_of(docs, query, policy)}
-    return judged, table.types.get("query", UNTYPED)
+    return judged, table.id_types[0]
 
 
 def best_grades(judged: Judged) -> dict[str, dict[str, float]]:

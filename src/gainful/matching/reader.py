@@ -35,8 +35,7 @@ from gainful.rows.files import (
     refuse_open_file,
     unpacked,
 )
-from gainful.rows.grade_words import WORD
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, RunInOrder
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, WORD, Kind, RunInOrder
 from gainful.rows.identifiers import UNTYPED, IdType, decided_type, in_order, type_of_ids
 from gainful.rows.input_types import Run, TableLike
 from gainful.rows.mistakes import Sample
@@ -386,7 +385,7 @@ def _showing_words(judgments: object, columns: Columns, session: Session) -> Ite
         again = path or isinstance(judgments, Mapping) or is_lasting(judgments)
         if problem.code != WORD or known or not again:
             raise
-        from gainful.rows.worded_judgments import with_all_words
+        from gainful.rows.side_table_reader import with_all_words
 
         asked = asked_columns(JUDGMENTS, columns)
         raise with_all_words(problem, judgments, asked, session) from None
@@ -437,8 +436,8 @@ def _open_assessed(given: object, columns: Columns, rule: object, session: Sessi
 def _open_worded(given: object, columns: Columns, session: Session) -> Input:
     """Open judgments whose grades may be words, to which the caller gave grades."""
     from gainful.rows.side_table_columns import JUDGED
+    from gainful.rows.side_table_reader import read_graded
     from gainful.rows.spark_frames import is_spark
-    from gainful.rows.worded_judgments import read_graded
 
     refuse_open_file(given, JUDGMENTS.name)
     if is_spark(given):
@@ -446,24 +445,20 @@ def _open_worded(given: object, columns: Columns, session: Session) -> Input:
         raise InputError("grade_words", expected, "judgments in Spark", remedy)
     if isinstance(given, str | os.PathLike):
         given = judgments_in_folder(path_of(given))
-    asked = asked_columns(JUDGMENTS, columns)
-    table = read_graded(given, JUDGED, JUDGMENTS.name, columns, asked=asked, session=session)
-    types = table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)
+    table = read_graded(given, JUDGED, columns, session)
     if not table.has_columns:  # dicts, in which a query may have no documents
         documents: dict[str, dict[str, float]] = {query: {} for (query,) in table.groups}
         for query, doc, grade in zip(table["query"], table["doc"], table["grade"], strict=True):
             documents[query][doc] = grade
-        opened: Input = DictInput(documents, JUDGMENTS, table.name, session, types)
+        opened: Input = DictInput(documents, JUDGMENTS, table.name, session, table.id_types)
     else:
-        for role in asked:
-            columns.use(role, JUDGMENTS)
         ids = {role: np.array(table[role], object) for role in ("query", "doc")}
         numbers = np.array(table["grade"], np.float64)
         layout = Layout("typed", assessor=table.called.get("assessor", ""))
         arrays = {**ids, "number": numbers}
         source = source_of_arrays(JUDGMENTS, table.name, arrays, session, layout)
         plain = plain_rows([*table["query"]], [*table["doc"]], numbers)
-        opened = TableInput(replace(source, types=types, plain=plain), session)
+        opened = TableInput(replace(source, types=table.id_types, plain=plain), session)
     opened.again = given if isinstance(given, str) or is_lasting(given) else None
     return opened
 

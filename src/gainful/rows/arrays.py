@@ -118,17 +118,12 @@ def named_lists(
     >>> names, owners.tolist()
     (['b', 'a'], [0, 1, 0])
     """
+    names, lengths, order, _ = _segments(shape, group, query)
+    owners = np.repeat(np.arange(lengths.size), lengths)
+    if order is not None:
+        owners[order] = owners.copy()
     batch = len(shape) == BATCH_DIMENSIONS
-    if query is None:
-        _, lengths, _, _ = _segments(shape, group, None)
-        owners = None if batch else np.repeat(np.arange(lengths.size), lengths)
-        return _numbered(lengths.size), owners
-    names = _names(_ids(query, shape[0], "the lists of the batch" if batch else "the documents"))
-    if batch:
-        return names, None
-    numbers: dict[str, int] = {}
-    places = [numbers.setdefault(name, len(numbers)) for name in names]
-    return list(numbers), np.array(places, np.int64)
+    return _numbered(lengths.size) if names is None else names, None if batch else owners
 
 
 def _numbered(count: int) -> tuple[str, ...]:

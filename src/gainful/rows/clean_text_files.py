@@ -6,6 +6,7 @@ no quotes. Lines of clean JSON differ only in their values, and their strings co
 never is. The engine reads any other file, with the same result, and the row readers report errors.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 
 from gainful.arithmetic.cores import cores, in_parallel, keep_memory
 from gainful.array_types import Bools, Floats, Ints
-from gainful.rows.clean_field_positions import LINE_FEED, Find, finder_of_fields
+from gainful.rows.clean_field_positions import LINE_FEED, RETURN, Find, finder_of_fields
 from gainful.rows.decimal_parsing import WORD, Bytes, Words
 from gainful.rows.files import BYTE_ORDER_MARK, read_at
 from gainful.rows.packed_rows import (
@@ -375,3 +376,58 @@ def _highest(numbers: Floats, starts: Ints, counts: Ints, depth: int) -> tuple[I
     near = numbers >= np.repeat(edges, counts)
     kept = np.add.reduceat(near, starts, dtype=np.int64)
     return np.flatnonzero(near), kept
+
+
+# --- JSON lines that the engine reads, more than ten times as fast as the row reader
+
+_GLANCE = 1 << 19  # bytes that fit a core's cache
+_FEW_THREADS = 4  # more would wait for Python's lock
+_LONG = 1 << 20  # bytes of a row; if one exceeds 2 MB, DuckDB loses everything after 32 MB
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\r"})
+# Words that the engine reads as numbers, in small letters; the literal comes first because it is searched quickly.
+_WORDS = (
+    re.compile(rb"nan(?<=[ \t:,\[+-]nan)(?![a-z])"),
+    re.compile(rb"inf(?<=[ \t:,\[+-]inf)(?![a-hj-z])"),
+)
+
+
+def count_json_lines(path: Path) -> int | None:
+    """Return the number of JSON lines that aren't blank; None if the engine may misread them, or one is too long.
+
+    Unlike all other readers, the engine accepts a comma before a closing bracket, treats a form feed or
+    another control character as a blank, and reads `nan` and `inf` in any case as numbers.
+    """
+
+    def look(start: int) -> int | None:
+        """Return how many rows end in a part; None if the engine may misread it."""
+        lead = min(
+            start, 1
+        )  # the byte before the part shows whether a line ends with its first byte
+        chunk = np.fromfile(path, np.uint8, lead + _GLANCE + 1, offset=start - lead)
+        ending = (chunk == LINE_FEED) | (chunk == RETURN)
+        # Of several ends, the first counts; nothing can end at the first byte of a file.
+        ends = (ending[1:] > ending[:-1])[: _GLANCE - (not lead)]
+        return int(np.count_nonzero(ends)) if _is_strict_json(chunk) else None
+
+    size = path.stat().st_size
+    rows = stretch = 0
+    for count in in_parallel(look, range(0, size, _GLANCE), most=_FEW_THREADS):
+        stretch = 0 if count else stretch + _GLANCE  # without a line end
+        if count is None or stretch >= _LONG:
+            return None
+        rows += count
+    with path.open("rb") as file:
+        file.seek(size - 1)
+        return rows + (file.read(1)[0] not in (LINE_FEED, RETURN))
+
+
+def _is_strict_json(chunk: Bytes) -> bool:
+    text = chunk.tobytes().lower()
+    if len(text.translate(None, _CONTROLS)) < len(text) or any(
+        word.search(text) for word in _WORDS
+    ):
+        return False
+    dense = text.translate(None, b" \t")
+    if b",}" in dense or b",]" in dense:
+        return False
+    return not (text.startswith((b" ", b"\t")) and dense.startswith((b"}", b"]")))  # after a comma?

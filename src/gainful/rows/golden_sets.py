@@ -41,7 +41,6 @@ class Form:
 
     Attributes:
         name: the tool, or what the records are, for messages.
-        example: a record of this form, as Python code.
         fields: sets of fields; a record has this form if it contains all fields of any set.
         read: returns the query and the documents; None if the record has another form after all.
         relevant: the fields of relevant documents, for messages.
@@ -49,7 +48,6 @@ class Form:
     """
 
     name: str
-    example: str
     fields: tuple[frozenset[str], ...]
     read: Callable[[Record], Golden | None]
     relevant: str
@@ -187,6 +185,7 @@ def _query(record: Record) -> Any:
 
 
 def _ragas(record: Record) -> Golden | None:
+    """Read a record such as {"user_input": "…", "reference_contexts": ["…"], "retrieved_contexts": ["…"]}."""
     relevant, retrieved = (
         (items_of(record.get(f"{side}_context_ids")), _texts(record.get(f"{side}_contexts")))
         for side in ("reference", "retrieved")
@@ -200,6 +199,7 @@ def _ragas(record: Record) -> Golden | None:
 
 
 def _deepeval(record: Record) -> Golden | None:
+    """Read a record such as {"input": "…", "context": ["…"], "retrieval_context": ["…"]}."""
     relevant, retrieved = _texts(record.get("context")), _texts(record.get("retrieval_context"))
     if relevant is None and retrieved is None:
         return None
@@ -207,7 +207,10 @@ def _deepeval(record: Record) -> Golden | None:
 
 
 def _autorag(record: Record) -> Golden | None:
-    """Read lists of lists: all of these, any of those; also one list, or one id."""
+    """Read lists of lists: all of these, any of those; also one list, or one id.
+
+    Such as {"qid": "q1", "query": "…", "retrieval_gt": [["d1"], ["d2", "d3"]]}.
+    """
     given = record["retrieval_gt"]
     groups = items_of(given)
     if groups is None:
@@ -223,7 +226,10 @@ def _autorag(record: Record) -> Golden | None:
 
 
 def _hotpot(record: Record) -> Golden | None:
-    """Read supporting facts: [title, sentence] pairs, or a dict of both lists."""
+    """Read supporting facts: [title, sentence] pairs, or a dict of both lists.
+
+    Such as {"_id": "q1", "supporting_facts": [["title", 0]], "context": [["title", ["…"]]]}.
+    """
     facts = record["supporting_facts"]
     titles = items_of(facts.get("title")) if isinstance(facts, Mapping) else None
     if titles is None:
@@ -245,7 +251,10 @@ _PASSAGE_IDS = ("doc_id", "docid", "id", "title", "idx")
 
 
 def _passages(record: Record) -> Golden | None:
-    """Read passages that are marked as relevant or not."""
+    """Read passages that are marked as relevant or not.
+
+    Such as {"id": "q1", "paragraphs": [{"title": "d1", "is_supporting": True}]}.
+    """
     name = next((name for name in ("paragraphs", "passages") if name in record), "")
     passages = items_of(record.get(name))
     if not passages or not all(isinstance(passage, Mapping) for passage in passages):
@@ -270,7 +279,10 @@ def _passage_id(passage: Record) -> Any:
 
 
 def _langsmith(record: Record) -> Golden | None:
-    """Read the text among the inputs, and the documents among the outputs."""
+    """Read the text among the inputs, and the documents among the outputs.
+
+    Such as {"inputs": {"question": "…"}, "outputs": {"documents": ["d1"]}}.
+    """
     inputs, outputs = record["inputs"], record.get("outputs")
     if not isinstance(inputs, Mapping) or not isinstance(outputs, Mapping | None):
         return None
@@ -317,7 +329,10 @@ def _text_of(doc: Any) -> Any:
 
 
 def _nuggets(record: Record) -> Golden | None:
-    """Read the nuggets that an answer or a document supports; an answer is a document, in a list of its own."""
+    """Read the nuggets that an answer or a document supports; an answer is a document, in a list of its own.
+
+    Such as {"qid": "q1", "docid": "d1", "nuggets": [{"text": "…", "assignment": "support"}]}.
+    """
     nuggets = items_of(record["nuggets"])
     doc = next((record[name] for name in ("docid", "doc_id", "run_id") if name in record), None)
     if not is_id(doc) or not nuggets or not all(isinstance(each, Mapping) for each in nuggets):
@@ -333,14 +348,12 @@ def _sets(*fields: str) -> tuple[frozenset[str], ...]:
 FORMS: tuple[Form, ...] = (
     Form(
         "AutoRAG",
-        '{"qid": "q1", "query": "…", "retrieval_gt": [["d1"], ["d2", "d3"]]}',
         _sets("retrieval_gt"),
         _autorag,
         "retrieval_gt",
     ),
     Form(
         "ragas",
-        '{"user_input": "…", "reference_contexts": ["…"], "retrieved_contexts": ["…"]}',
         _sets(
             "user_input reference_contexts",
             "user_input reference_context_ids",
@@ -354,7 +367,6 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "deepeval",
-        '{"input": "…", "context": ["…"], "retrieval_context": ["…"]}',
         _sets("input context", "input retrieval_context"),
         _deepeval,
         "context",
@@ -362,14 +374,12 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "HotpotQA",
-        '{"_id": "q1", "supporting_facts": [["title", 0]], "context": [["title", ["…"]]]}',
         _sets("supporting_facts question"),
         _hotpot,
         "supporting_facts",
     ),
     Form(
         "passages with marks",
-        '{"id": "q1", "paragraphs": [{"title": "d1", "is_supporting": True}]}',
         _sets("paragraphs question", "passages question", "passages query"),
         _passages,
         "paragraphs or passages",
@@ -377,7 +387,6 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "nuggetizer",
-        '{"qid": "q1", "docid": "d1", "nuggets": [{"text": "…", "assignment": "support"}]}',
         _sets("nuggets qid"),
         _nuggets,
         "nuggets with support",
@@ -385,7 +394,6 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "LangSmith",
-        '{"inputs": {"question": "…"}, "outputs": {"documents": ["d1"]}}',
         _sets("inputs outputs"),
         _langsmith,
         "outputs",

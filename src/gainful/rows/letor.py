@@ -15,7 +15,8 @@ from gainful.errors import InputError
 from gainful.message_texts import shown
 from gainful.rows.files import LocalFile
 from gainful.rows.grades_scores_or_ranks import RUN
-from gainful.rows.text_formats import number_in, numbered_lines
+from gainful.rows.text_formats import numbered_lines
+from gainful.rows.values_as_numbers import number_in_text
 
 _FIELDS = 3  # the label, the query, and the rest of the line
 
@@ -87,7 +88,7 @@ def _lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
 
 def _number(text: bytes, kind: str, file: LocalFile, line: int, remedy: str = "") -> float:
     written = text.decode(errors="replace")
-    value = number_in(written)
+    value = number_in_text(written)
     if value is None or not math.isfinite(value):
         problem = replace(RUN, number=kind).no_number(f"{file.name}:{line}", written, _shown(text))
         raise problem.with_remedy(problem.remedy or remedy)  # the first, for example, about a comma

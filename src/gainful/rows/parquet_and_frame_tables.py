@@ -29,8 +29,7 @@ from gainful.rows.files import (
     plain_file,
     refuse_versioned_tables,
 )
-from gainful.rows.grade_words import WORD, advice_on_words
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind, number_in
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, WORD, Kind, advice_on_words, number_in
 from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_column, type_of_ids
 from gainful.rows.records_of_lists import has_name_of_list, holds_documents
 from gainful.rows.run_and_judgment_columns import (

@@ -52,7 +52,7 @@ from gainful.rows.search_responses import (
     response_in,
     value_at,
 )
-from gainful.rows.values_as_numbers import is_array, number_of
+from gainful.rows.values_as_numbers import is_array, number_in_text, number_of
 
 _PAIR = 2  # doc and number
 _SCORES = ("_score", "score", "_rankingScore", "@search.score")
@@ -151,10 +151,8 @@ def _is_number_as_text(value: object) -> bool:
     >>> _is_number_as_text("0.9"), _is_number_as_text(0.9), _is_number_as_text("high")
     (True, False, False)
     """
-    try:
-        return isinstance(value, str) and "_" not in value and math.isfinite(float(value))
-    except ValueError:
-        return False
+    number = number_in_text(value) if isinstance(value, str) else None
+    return number is not None and math.isfinite(number)
 
 
 def is_grade(value: object) -> bool:

@@ -98,24 +98,6 @@ def _with_id(item: Any, within: Sequence[str], path: str) -> Any:
     return {**item, path: value}
 
 
-def path_to_ids(name: str, items: Iterable[Any]) -> str:
-    """Return the path to the ids in a list of objects; just the list's name if no id field is known.
-
-    >>> path_to_ids("contexts", [{"text": "…", "metadata": {"chunk_id": "a"}}])
-    'contexts.metadata.chunk_id'
-    >>> path_to_ids("contexts", ["a"])
-    'contexts'
-    """
-    first = next(iter(items), None)
-    if not isinstance(first, Mapping):
-        return name
-    inside = [(str(key), inner) for key, inner in first.items() if isinstance(inner, Mapping)]
-    for key, fields in [("", first), *inside]:
-        for field in fields_named(fields, ("id", "_id", *ALIASES["doc"])):
-            return ".".join(filter(None, [name, key, field]))
-    return name
-
-
 def is_of_a_query(value: Record) -> bool:
     """Return whether a query's value is a response, lists or an error, rather than a dict of documents.
 
@@ -331,7 +313,7 @@ def odd_list(
         where,
         "a column for doc, or a list of documents",
         f"only {', '.join(map(repr, record))}",
-        f"Name the field of the list: columns {kind.name}.doc={path_to_ids(name, items)}. "
+        f"Name the field of the list: columns {kind.name}.doc={path_to_doc({name: items}) or name}. "
         f"{_HINT_OF_PASSAGES if plain_name(name) in PASSAGES else ''}Usual names are {', '.join(names)}.",
     )
 
@@ -490,7 +472,7 @@ def _query_of_row(item: Any, asked: Mapping[str, str], *, wrapped: bool) -> tupl
 
 
 def path_to_doc(record: Mapping[str, Any]) -> str | None:
-    """Return the path to the field in a nested record that is named most like a document's id.
+    """Return the path to the field in a nested record that is named most like a document's id; None without one.
 
     >>> path_to_doc({"contexts": [{"document": {"text": "…", "metadata": {"chunk_id": "c1"}}}]})
     'contexts.document.metadata.chunk_id'
@@ -500,7 +482,7 @@ def path_to_doc(record: Mapping[str, Any]) -> str | None:
 
     def look_into(fields: Mapping[str, Any], path: str) -> None:
         for name, value in fields.items():
-            inner = value[0] if isinstance(value, list) and value else value
+            inner = next(iter(value), None) if isinstance(value, list | Set) else value
             if isinstance(inner, Mapping):
                 look_into(inner, f"{path}{name}.")
             elif path and isinstance(value, str | int) and plain_name(name) in names:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from gainful.errors import InputError, warn
 from gainful.message_texts import did_you_mean, shortened, shown
 from gainful.rows.files import BYTE_ORDER_MARK, opened, path_of
-from gainful.rows.grade_words import GradeWords, read_grade_words
 from gainful.rows.grades_scores_or_ranks import (
     DISTANCES,
     FOUND_RANKS,
@@ -18,8 +17,10 @@ from gainful.rows.grades_scores_or_ranks import (
     RUN,
     UNCOUNTED_ROWS,
     UNGRADED_ROWS,
+    GradeWords,
     Kind,
     mistaken,
+    read_grade_words,
 )
 from gainful.rows.identifiers import id_text
 

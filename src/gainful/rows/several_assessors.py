@@ -18,13 +18,11 @@ from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.identifiers import UNTYPED, IdType, in_order
 from gainful.rows.ranked_lists import Lists
-from gainful.rows.run_and_judgment_columns import Columns, asked_columns
+from gainful.rows.run_and_judgment_columns import Columns
 from gainful.rows.side_table_columns import ASSESSED
-from gainful.rows.side_table_reader import InputTable
-from gainful.rows.worded_judgments import read_graded
+from gainful.rows.side_table_reader import InputTable, read_graded
 
 Item = tuple[str, str]
 _EXAMPLES = 5
@@ -143,14 +141,9 @@ class AssessedRows(NamedTuple):
 
 def read_assessed_rows(given: object, columns: Columns, session: Session) -> AssessedRows:
     """Read a table with the columns query, doc, assessor and grade."""
-    asked = asked_columns(JUDGMENTS, columns, also="assessor")
-    table = read_graded(given, ASSESSED, JUDGMENTS.name, columns, asked=asked, session=session)
-    if table.has_columns:
-        for role in asked:
-            columns.use(role, JUDGMENTS)
-    types = table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)
-    queries, docs, assessors = (table[role] for role in ("query", "doc", "assessor"))
-    return AssessedRows(queries, docs, assessors, table["grade"], types, _roles_in(table))
+    table = read_graded(given, ASSESSED, columns, session, also="assessor")
+    named = (table[role] for role in ("query", "doc", "assessor", "grade"))
+    return AssessedRows(*named, table.id_types, _roles_in(table))
 
 
 def _roles_in(table: InputTable) -> Mapping[str, str]:

@@ -17,9 +17,8 @@ from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
 from gainful.rows.files import LocalFile, path_of
-from gainful.rows.grade_words import WORD, advice_on_words
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS
-from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_ids
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, WORD, GradeWords, advice_on_words
+from gainful.rows.identifiers import UNTYPED, IdType, id_text, refuse_halves, type_of_ids
 from gainful.rows.parquet_and_frame_tables import (
     FRACTIONS,
     WHOLE,
@@ -31,8 +30,8 @@ from gainful.rows.parquet_and_frame_tables import (
     refuse_odd_ids,
     table_or_text,
 )
-from gainful.rows.run_and_judgment_columns import refuse_ids
-from gainful.rows.side_table_columns import CHUNKS, Header, Role, Roles, find_header
+from gainful.rows.run_and_judgment_columns import Columns, asked_columns, refuse_ids
+from gainful.rows.side_table_columns import CHUNKS, JUDGED, Header, Role, Roles, find_header
 from gainful.rows.side_table_rows import (
     Place,
     RawTable,
@@ -41,8 +40,8 @@ from gainful.rows.side_table_rows import (
     listed_records,
     text_table,
 )
-from gainful.rows.text_formats import NO_HEADER, number_in
-from gainful.rows.values_as_numbers import is_exact, number_of, written_integer
+from gainful.rows.text_formats import NO_HEADER
+from gainful.rows.values_as_numbers import is_exact, number_in_text, number_of, written_integer
 
 Cell = str | float | int | bool | None
 
@@ -88,6 +87,11 @@ class InputTable:
     groups: tuple[tuple[str, ...], ...] = ()
     types: Mapping[str, IdType] = field(default_factory=dict, repr=False)
     called: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def id_types(self) -> tuple[IdType, IdType]:
+        """The original types of the ids of queries and documents."""
+        return self.types.get("query", UNTYPED), self.types.get("doc", UNTYPED)
 
     def __getitem__(self, role: str) -> tuple[Any, ...]:
         return self.roles[role]
@@ -394,7 +398,7 @@ class _Cells:
         form, number = self._raw.form, None
         written = isinstance(cell, str) and form in ("text", "typed")
         if written:
-            number = number_in(cell)
+            number = number_in_text(cell)
         elif isinstance(cell, bool | np.bool_):
             # JSON has numbers for numbers; booleans in dicts and typed columns are written by programs.
             number = float(cell) if role.truth and form in ("dicts", "typed") else None
@@ -481,7 +485,7 @@ def _cell_number(cell: Cell) -> float:
     if cell is None:
         return math.nan
     if isinstance(cell, str):
-        number = math.nan if not cell.strip() else number_in(cell)
+        number = math.nan if not cell.strip() else number_in_text(cell)
         return math.inf if number is None else number
     if not _is_exact(cell):
         return math.inf
@@ -518,3 +522,74 @@ def read_chunk_map(path: str | os.PathLike[str]) -> dict[str, str]:
     """
     table = read_table(path_of(path), CHUNKS, "chunks")
     return dict(zip(table["chunk"], table["document"], strict=True))
+
+
+# --- judgments, whose grades may be words
+
+
+def read_graded(
+    given: object, roles: Roles, columns: Columns, session: Session, *, also: str | None = None
+) -> InputTable:
+    """Read judgments as a table with a column of grades, which are words if the caller gave grades for words.
+
+    Args:
+        given: the judgments, as for `read_table`.
+        roles: the contents of its columns.
+        columns: the caller's column names.
+        session: the engine's session.
+        also: a further role that the caller may name.
+
+    >>> from gainful.rows.run_and_judgment_columns import read_columns
+    >>> columns = read_columns(None, grade_words="esci")
+    >>> with Session() as session:
+    ...     read_graded({"q": {"a": "Exact", "b": 1}}, JUDGED, columns, session)["grade"]
+    (3.0, 1.0)
+    """
+    asked, words = asked_columns(JUDGMENTS, columns, also=also), columns.use_grade_words()
+    kept = roles if words is None else _with_words(roles)
+    table = read_table(given, kept, JUDGMENTS.name, columns=asked, session=session)
+    if words is not None:
+        table = replace(table, roles=table.roles | {JUDGMENTS.number: _grades_of(table, words)})
+    for role in asked if table.has_columns else ():
+        columns.use(role, JUDGMENTS)
+    return table
+
+
+def _with_words(roles: Roles) -> Roles:
+    values = (
+        replace(role, holds="text", truth=False) if role.name == JUDGMENTS.number else role
+        for role in roles.values
+    )
+    return replace(roles, values=tuple(values))
+
+
+def _grades_of(table: InputTable, words: GradeWords) -> tuple[float, ...]:
+    """Return the grade of each row."""
+    texts: Sequence[str | None] = table[JUDGMENTS.number]
+    grades = {text: None if text is None else words.grade(text) for text in {*texts}}
+    if None in grades.values():
+        unknown = [text for text in texts if grades[text] is None]
+        row = next(row for row, text in enumerate(texts) if grades[text] is None)
+        ids = ", ".join(f"{role} {table[role][row]!r}" for role in ("query", "doc"))
+        where = table.where(row)
+        if isinstance(table.places[row], str):
+            where = f"{table.name}, {ids}"
+        raise words.refuse(unknown[0], where, [text for text in unknown if text])
+    return tuple(grade for text in texts if (grade := grades[text]) is not None)
+
+
+def with_all_words(
+    problem: InputError, given: object, columns: Mapping[str, str], session: Session
+) -> InputError:
+    """Return an error about a word as grade with the option for all words in the judgments."""
+    try:
+        table = read_table(
+            given, _with_words(JUDGED), problem.where, columns=columns, session=session
+        )
+    except InputError:  # another shape, such as lists; the error names its first word
+        return problem
+    numbers = GradeWords((), {})
+    texts = dict.fromkeys(text for text in table[JUDGMENTS.number] if text)
+    return problem.with_remedy(
+        advice_on_words(text for text in texts if numbers.grade(text) is None)
+    )

@@ -31,11 +31,11 @@ from gainful.rows.text_formats import (
     first_bytes,
     head_of,
     miscounted,
-    number_in,
     numbered_lines,
     object_in,
     recognised,
 )
+from gainful.rows.values_as_numbers import number_in_text
 
 _PRINTED = re.compile(rb'\s*\{\s*"gainful"\s*:\s*"')
 _JSON = re.compile(rb'\s*(\{\s*["}]|\[\s*[{\]"])')
@@ -299,7 +299,7 @@ def _no_names(head: Head, reading: Reading) -> InputError:
     fields = [name.strip() for name in first_fields(head.data.decode(), mark)]
     roles = reading.roles
     unnamed = " or ".join(" ".join(names) for names in roles.unnamed.values())
-    numbers = any(number_in(field) is not None for field in fields)
+    numbers = any(number_in_text(field) is not None for field in fields)
     if fields and (reading.asked or not (unnamed or numbers)):
         find_header(fields, roles, reading.asked, head.where)
     return InputError(
@@ -500,7 +500,7 @@ def _is_of_trec_eval(head: Head, reading: Reading) -> bool:
     if not scores or reading.asked or len(words) != len(_TREC_EVAL):
         return False
     measure, query, value = words
-    return number_in(measure) is None and (query == _ALL or number_in(value) is not None)
+    return number_in_text(measure) is None and (query == _ALL or number_in_text(value) is not None)
 
 
 def _measured(file: LocalFile) -> Iterator[tuple[Place, dict[str, Any]]]:
@@ -516,7 +516,7 @@ def _measured(file: LocalFile) -> Iterator[tuple[Place, dict[str, Any]]]:
             raise miscounted(f"{file.name}:{line}", fields, _TREC_EVAL, " ")
         measure, query, value = fields
         record = records.setdefault(query, {"query": query})
-        where, number = f"{file.name}:{line}", number_in(value)
+        where, number = f"{file.name}:{line}", number_in_text(value)
         if number is None:
             raise InputError(where, "a number as value", shown(value))
         if measure in record:

@@ -36,8 +36,7 @@ from gainful.rows.run_and_judgment_columns import (
 from gainful.rows.search_responses import FOUND, PASSAGES, RELEVANT, is_list, items_of
 from gainful.rows.side_table_columns import Role, Roles
 from gainful.rows.side_table_reader import InputTable, read_table
-from gainful.rows.text_formats import number_in
-from gainful.rows.values_as_numbers import number_of
+from gainful.rows.values_as_numbers import number_in_text, number_of
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "query": ALIASES["query"],
@@ -486,7 +485,7 @@ def _numbers(cells: Sequence[Any], role: str, place: Callable[[int], str]) -> Fl
         return np.array(cells, np.float64)  # None becomes NaN
     numbers = np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
-        number = number_in(cell) if isinstance(cell, str) else number_of(cell)
+        number = number_in_text(cell) if isinstance(cell, str) else number_of(cell)
         if role == "grade" and is_truth(cell):
             number = float(cell)
         if number is not None:

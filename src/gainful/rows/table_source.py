@@ -32,10 +32,9 @@ from gainful.rows.text_formats import (
     Fault,
     Layout,
     Row,
-    number_in,
     rows,
 )
-from gainful.rows.values_as_numbers import BEYOND_SINGLE, beyond_single
+from gainful.rows.values_as_numbers import BEYOND_SINGLE, beyond_single, number_in_text
 
 _NONE = Layout("")
 _BATCH = 1 << 17  # rows passed to the engine at a time
@@ -141,8 +140,7 @@ def ready(source: Source, session: Session) -> Source:
     """Return a source that the engine can read."""
     if source.select or source.file is None:
         return source
-    from gainful.rows.clean_text_files import count_clean_rows
-    from gainful.rows.text_preparation_for_duckdb import count_json_lines
+    from gainful.rows.clean_text_files import count_clean_rows, count_json_lines
 
     layout, path, count = source.layout, source.file.path, None
     # The engine reads only the fields of the first line of JSON, where a later line may have a number.
@@ -471,7 +469,7 @@ def with_events(kind: Kind, events: Iterable[object]) -> Kind:
     Numbers aren't kinds of events: they may mean anything.
     """
     different = {event for event in events if isinstance(event, str) and event}
-    texts = [event for event in different if number_in(event) is None]
+    texts = [event for event in different if number_in_text(event) is None]
     return kind if len(texts) > 1 else replace(kind, ignored="")
 
 

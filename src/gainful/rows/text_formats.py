@@ -25,9 +25,7 @@ from gainful.rows.files import (
     no_text,
     opened,
 )
-from gainful.rows.grade_words import WORD
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, other_kind
-from gainful.rows.grades_scores_or_ranks import number_in as checked_number
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, WORD, Kind, number_in, other_kind
 from gainful.rows.identifiers import ROWS_OR_JSON, id_text, is_list_as_text
 from gainful.rows.run_and_judgment_columns import (
     ALIASES,
@@ -43,6 +41,7 @@ from gainful.rows.run_and_judgment_columns import (
     number_after_none,
     plain_name,
 )
+from gainful.rows.values_as_numbers import number_in_text
 
 _HEAD = 1 << 16  # bytes to inspect at the beginning of a file
 DELIMITERS = ("\t", ",", ";", "|")
@@ -211,7 +210,7 @@ class Fault(NamedTuple):
     @property
     def is_number(self) -> bool:
         """Whether the invalid value is NaN or infinite, rather than not a number."""
-        number = number_in(str(self.problem.subject))
+        number = number_in_text(str(self.problem.subject))
         is_value = self.problem.code == "rows.not-finite"
         return is_value and number is not None and not math.isfinite(number)
 
@@ -383,7 +382,9 @@ def numbered_layout(head: Head, table: TableDescription) -> Layout | None:
     splits = [(delimiter, first_fields(row, delimiter)) for delimiter in head.delimiters]
     splits.append(("", [field.decode() for field in line.encode().split()]))
     enough = [split for split in splits if 1 < len(split[1]) >= max(numbers.values())]
-    fitting = [split for split in enough if all(number_in(split[1][at]) is not None for at in held)]
+    fitting = [
+        split for split in enough if all(number_in_text(split[1][at]) is not None for at in held)
+    ]
     widest = max(splits, key=lambda split: len(split[1]))
     delimiter, fields = (fitting or enough or [widest])[0]
     for role, number in numbers.items():
@@ -479,21 +480,6 @@ def first_row(head: bytes) -> str:
     quotes = accumulate(line.count(b'"') for line in lines)
     last = next((place for place, count in enumerate(quotes) if count % 2 == 0), len(lines))
     return b"\n".join(lines[: last + 1]).decode(errors="replace").rstrip("\r")
-
-
-def number_in(text: str) -> float | None:
-    """Return the number that a text represents; None if it isn't one.
-
-    >>> number_in("0.5"), number_in("1_0"), number_in("fast")
-    (0.5, None, None)
-    """
-    # Python also accepts digits of every script, and reads 1_000 as 1000.
-    if "_" in text or not text.isascii():
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 # --- files that look like tables but aren't, with advice
@@ -725,7 +711,7 @@ def _table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row 
     rank = "" if layout.rank is None else fields[layout.rank]
     if not rank.isascii():  # only the lint uses it, as a number
         rank = rank.encode(errors="replace").decode()
-    number = kind.implied if kind.implied is not None else number_in(fields[value])
+    number = kind.implied if kind.implied is not None else number_in_text(fields[value])
     if number is None or not math.isfinite(number):
         found = _shown(fields[value]) if fields[value] else "nothing"
         problem = kind.no_number("", fields[value], found)
@@ -794,7 +780,7 @@ def _record_reader(layout: Layout, kind: Kind) -> Callable[[int, Any], Row]:
         value = record[number[0]] if number else kind.implied
         # Measures reject a table with NaN or infinities; a check counts them.
         finite = layout.format == "jsonl" or not isinstance(value, float)
-        return Row(place, *ids, kind.turned(checked_number(value, kind, "", finite=finite)))
+        return Row(place, *ids, kind.turned(number_in(value, kind, "", finite=finite)))
 
     return read
 

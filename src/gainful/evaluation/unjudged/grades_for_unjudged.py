@@ -12,7 +12,7 @@ from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.measures.gain import Gain
 from gainful.measures.written_numbers import read_number
 from gainful.message_texts import shown
-from gainful.rows.grade_words import read_grade_words
+from gainful.rows.grades_scores_or_ranks import read_grade_words
 
 _ENDS = 2
 PossibleGrades = Iterable[float] | str

@@ -13,7 +13,7 @@ from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.judging.desk.study_records import Grade
 from gainful.message_texts import counted, shown
-from gainful.rows.grade_words import PRESETS, WORD
+from gainful.rows.grades_scores_or_ranks import PRESETS, WORD
 from gainful.rows.identifiers import examples
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.side_table_columns import PAIRS, WHOLE_DOC_TEXTS, WHOLE_QUERY_TEXTS, Role
