@@ -142,8 +142,8 @@ class AssessedRows(NamedTuple):
 def read_assessed_rows(given: object, columns: Columns, session: Session) -> AssessedRows:
     """Read a table with the columns query, doc, assessor and grade."""
     table = read_graded(given, ASSESSED, columns, session, also="assessor")
-    named = (table[role] for role in ("query", "doc", "assessor", "grade"))
-    return AssessedRows(*named, table.id_types, _roles_in(table))
+    queries, docs, assessors = (table[role] for role in ("query", "doc", "assessor"))
+    return AssessedRows(queries, docs, assessors, table["grade"], table.id_types, _roles_in(table))
 
 
 def _roles_in(table: InputTable) -> Mapping[str, str]:

@@ -193,10 +193,10 @@ def read_table(
         return _gathered(listed_records(given, reading), reading)
     with Session() if session is None else nullcontext(session) as session:
         if isinstance(given, str | os.PathLike):
-            table = table_or_text(path_of(given), session)
-            reading = replace(reading, name=table.name)
-            if isinstance(table, LocalFile):
-                return _gathered(text_table(table, reading), reading)
+            opened = table_or_text(path_of(given), session)
+            reading = replace(reading, name=opened.name)
+            if isinstance(opened, LocalFile):
+                return _gathered(text_table(opened, reading), reading)
         else:
             frame = readable(given, name)
             if frame is None:
@@ -204,8 +204,8 @@ def read_table(
                     f"a dict {roles.shape}, a list of dicts, the path of a file, or a data frame"
                 )
                 raise InputError(name, forms, type(given).__name__)
-            table = frame_table(given, frame, session, name)
-        return _typed(table, reading, session)
+            opened = frame_table(given, frame, session, name)
+        return _typed(opened, reading, session)
 
 
 # --- tables with typed columns
