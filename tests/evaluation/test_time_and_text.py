@@ -112,13 +112,13 @@ def test_explanations_add_up(seed):
         assert f"{measure} = " in worked.conclusion
 
 
-def test_an_explanation_says_when_and_what_is_passed_over():
+def test_an_explanation_says_when_and_what_is_skipped():
     judgments, run = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}
     lengths = {"a": {"words": 100}, "x": {"words": 1, "duplicate_of": "a"}, "b": {"words": 0}}
     said = gf.explain(judgments, run, "TBG", query="q", lengths=lengths)
     seconds = 4.4 + 0.64 * (1.8 + 7.8)  # of the first document alone
     assert (
-        f"(seconds at each rank: 0, {seconds:.3f}, {seconds:.3f}; passed over as repeated: x)"
+        f"(seconds at each rank: 0, {seconds:.3f}, {seconds:.3f}; skipped as repeated: x)"
         in str(said).replace("\n  ", " ")
     )
     with pytest.raises(gf.errors.MeasureError, match="which needs lengths"):

@@ -39,12 +39,12 @@ def document_by_document(
 
 
 def _remark(walked: Walk, last: int, unit: str) -> str:
-    """Describe when each document counts, and which documents are passed over."""
+    """Describe when each document counts, and which documents are skipped."""
     shown = min(last, _MOST_RANKS)
     at = ", ".join(said(float(when)) for when in walked.at[:shown])
     more = ", …" if shown < last else ""
     repeated = [
         doc for doc, again in zip(walked.docs[:last], walked.repeats, strict=False) if again
     ]
-    passed = f"; passed over as repeated: {', '.join(repeated[:_MOST_RANKS])}" if repeated else ""
+    passed = f"; skipped as repeated: {', '.join(repeated[:_MOST_RANKS])}" if repeated else ""
     return f"{unit} at each rank: {at}{more}{passed}" if shown else ""

@@ -16,7 +16,7 @@ def seconds_at(
         repeats: (n,) which documents repeat one above them, and take no time.
         summary: the seconds for a summary.
         word: the seconds for a word of an open document.
-        opening: the seconds for an open document, besides its words.
+        opening: the seconds for an open document, in addition to its words.
 
     >>> seconds_at(np.array([0.5, 1.0]), np.array([100.0, 9.0]), np.zeros(2, bool), summary=4, word=0.1, opening=6)
     array([ 0., 12.])
@@ -34,7 +34,7 @@ def characters_at(
     Args:
         opened: (n,) which documents the user opens.
         characters: (n,) the length of each document.
-        repeats: (n,) which documents repeat one above them, and are passed over.
+        repeats: (n,) which documents repeat one above them, and are skipped.
         snippet: the characters of a snippet.
         read: the share of an open document that is read.
 

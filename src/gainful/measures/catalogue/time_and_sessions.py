@@ -21,7 +21,9 @@ SAVE = number(
 )
 SUMMARY = number("summary", 4.4, f"{_SECONDS} a summary takes", Range(0))
 PER_WORD = number("word", 0.018, f"{_SECONDS} a word of an open document takes", Range(0))
-OPENING = number("opening", 7.8, f"{_SECONDS} an open document takes besides its words", Range(0))
+OPENING = number(
+    "opening", 7.8, f"{_SECONDS} an open document takes in addition to its words", Range(0)
+)
 WORDS = number(
     "words", 500.0, "a number of at least 0: the words of documents without a length", Range(0)
 )
@@ -43,9 +45,7 @@ CHARACTERS = number(
 )
 
 _LENGTHS = "judgments; and, unless all documents are equally long, the lengths of documents"
-_REPEATED = (
-    "A document that repeats one above it, according to the table of lengths, is passed over"
-)
+_REPEATED = "A document that repeats one above it, according to the table of lengths, is skipped"
 
 FAMILIES = (
     Family(
@@ -94,7 +94,7 @@ FAMILIES = (
         definition=(
             "U@k = Σ_{i=1..k} g_i·max(0, 1 − x_i/L), where x_i is the number of characters that the user has read at the "
             "end of rank i: a snippet for each document down to rank i, and the share read of each of them that has a "
-            f"positive gain. Only positive gains count. {_REPEATED}: nothing of it is read, and it gains nothing"
+            f"positive gain. Only positive gains count. {_REPEATED}: the user doesn't read it, and it gains nothing"
         ),
         range="0 or more",
         ends=AMOUNT,
