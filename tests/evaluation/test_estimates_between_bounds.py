@@ -9,9 +9,12 @@ import pytest
 import gainful as gf
 from gainful.arithmetic.statistics.conformal import controlled_share, needed_shares
 from gainful.evaluation.request import read_request
-from gainful.evaluation.unjudged.difference_bounds import judged_by
-from gainful.evaluation.unjudged.partly_judged import partly_judged
-from gainful.evaluation.unjudged.similar_documents import similar_documents
+from gainful.evaluation.unjudged.bounds_by_family import judged_by
+from gainful.evaluation.unjudged.partly_judged import (
+    ListedRun,
+    partly_judged,
+    similar_documents,
+)
 from simulated_unjudged import MEASURE, estimated, simulated, true_values
 
 METHODS = ("bootstrap", "conformal", "prediction-powered")
@@ -24,11 +27,11 @@ def documents_of(world, measure, names=("new",)):
     (asked,) = request.measures
     with request.reader_of(world.judgments, {}) as reader:
         judged = judged_by(reader)
-        lists = []
+        runs = []
         for sign, name in zip((1.0, -1.0), names, strict=False):
             matched, decided = reader.match(world.runs[name])
-            lists.append((sign, reader.lists(world.runs[name]), matched, decided))
-    return partly_judged(asked, judged, lists)
+            runs.append((sign, ListedRun(matched, reader.lists(world.runs[name]), decided)))
+    return partly_judged(asked, judged, runs)
 
 
 @pytest.mark.parametrize(

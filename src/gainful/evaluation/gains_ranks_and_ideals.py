@@ -266,8 +266,11 @@ class Worksheet:
 
     def gain_of(self, gain: Gain, grade: float) -> float:
         """Return the gain of one grade under the policy."""
-        grades = np.array([grade])
-        return float(self._gains(gain, grades, grades)[0])
+        return float(self.gains(gain, np.array([grade]))[0])
+
+    def gains(self, gain: Gain, grades: Floats) -> Floats:
+        """Return the gains (n,) of any grades (n,) under the policy."""
+        return self._gains(gain, grades, np.unique(grades))
 
     def empty(self, gain: Gain) -> Bools:
         """Return which queries (q,) have no judged document with a positive gain."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import evaluate
-from gainful.evaluation.unjudged.grades_for_unjudged import PossibleGrades, read_scale
+from gainful.evaluation.unjudged.bounds_by_family import PossibleGrades, read_scale
 from gainful.judging.gathered_inputs import (
     Gathered,
     GradesByQuery,

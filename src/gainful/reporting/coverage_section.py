@@ -9,7 +9,8 @@ from gainful.errors import GainfulError
 from gainful.evaluation.mean_intervals import names_of_ends
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, unjudged_at
-from gainful.evaluation.unjudged.bounds import BOUNDED, RunBounds, bounds_of_matched
+from gainful.evaluation.unjudged.bounds import RunBounds, bounds_of_matched
+from gainful.evaluation.unjudged.bounds_by_family import BOUNDS
 from gainful.evaluation.unjudged.estimates import UnjudgedEstimate
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure
@@ -143,7 +144,7 @@ def find_bounds(
         policy: the caller's policy.
         folded: whether chunks are folded to documents.
     """
-    if measure.name not in BOUNDED:
+    if measure.name not in BOUNDS:
         return {}, f"Bounds: left out, because {measure.name} has no exact ones."
     if folded:
         return {}, "Bounds: left out, because chunks are folded."

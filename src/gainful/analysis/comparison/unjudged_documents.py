@@ -13,13 +13,13 @@ from gainful.evaluation.request import Request
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.unjudged.bounds import (
     Bound,
+    Bounding,
     RunBounds,
     bounds_of_pairs,
     have_bounds,
-    reading_of,
     title_of_difference,
 )
-from gainful.evaluation.unjudged.estimates import Estimating, read_estimating
+from gainful.evaluation.unjudged.estimates import Estimating, read_estimating, reading_of
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.output.rendering.table_formats import Cell, Signed, Table, signed
@@ -147,16 +147,14 @@ class UnjudgedDocuments:
             return None
         named = {name: run for name, run in self.runs.items() if any(name in p for p in pairs)}
         with without_warnings():  # they were issued when the runs were measured
-            return bounds_of_pairs(
-                self.judgments,
-                named or self.runs,
-                bounded,
-                pairs,
+            asked = Bounding(
                 self.request,
-                reading_of(self.options),
-                grades=self.options.get("grades"),
+                tuple(bounded),
+                self.options.get("grades"),
                 estimating=self.estimating,
             )
+            reading = reading_of(self.options)
+            return bounds_of_pairs(self.judgments, named or self.runs, pairs, asked, reading)
 
 
 def bound_of(bounds: RunBounds | None, pair: NamedPair, measure: str) -> Bound | None:

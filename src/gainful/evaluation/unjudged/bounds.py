@@ -4,14 +4,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Any, Unpack, cast
+from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.arithmetic.cores import cached_property
-from gainful.array_types import Floats
+from gainful.array_types import Bools, Floats
 from gainful.errors import GainfulError, InputError, PolicyError
 from gainful.evaluation.coverage import Coverage, policy_note
 from gainful.evaluation.evaluate import depth_for, run_progress
@@ -19,24 +18,27 @@ from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.evaluation.mean_intervals import names_of_ends
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.scores import measure_matched
-from gainful.evaluation.unjudged.difference_bounds import (
-    COMPARED,
+from gainful.evaluation.unjudged.bounds_by_family import (
+    BOUNDS,
+    Ends,
     GradesByQuery,
+    PossibleGrades,
+    Scale,
     depth_of,
     difference_of,
+    is_compared,
     judged_by,
+    read_scale,
 )
 from gainful.evaluation.unjudged.estimates import (
     Estimated,
     Estimating,
     UnjudgedEstimate,
     read_estimating,
+    reading_of,
     wanting,
 )
-from gainful.evaluation.unjudged.grades_for_unjudged import PossibleGrades, Scale, read_scale
-from gainful.evaluation.unjudged.measure_bounds import SIMPLE
-from gainful.evaluation.unjudged.ndcg_bounds import bounds_of, single_list
-from gainful.evaluation.unjudged.partly_judged import partly_judged
+from gainful.evaluation.unjudged.partly_judged import ListedRun, partly_judged
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched, cut
 from gainful.matching.reader import Reader
@@ -52,9 +54,6 @@ from gainful.rows.runs_by_name import Runs, read_runs
 _ROUNDING = 1e-9
 _MOST_GRADES = 100  # listed; of more, the range is assumed
 _MOST_UNSEEN = 10**15  # documents, which a float64 counts exactly
-
-BOUNDED = ("nDCG", *SIMPLE)
-"""The families that have exact bounds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -262,94 +261,153 @@ def bounds(
     >>> round(bound.low, 5), bound.value, bound.high
     (0.91972, 1.0, 1.0)
     """
-    request, grades = read_request(measures, options), options.get("grades")
-    asked = request.measures
-    _read_grades(grades, ())
-    more = _read_unseen(unseen)
-    _refuse_unbounded(asked, request.policy, difference=against is not None)
-    estimating = read_estimating(options, request, level, seed)
-    with request.reader_of(judgments, reading_of(options)) as reader:
-        judged = judged_by(reader) if against is not None or estimating is not None else {}
-        listed = asked if judged else ()
-        first = _read_side(reader, run, request, listed, judged)
-        scale = _read_grades(grades, [first.matched])
+    asked = _read_bounding(measures, options, unseen, level, seed, difference=against is not None)
+    with asked.request.reader_of(judgments, reading_of(options)) as reader:
+        listed = asked.measures if against is not None or asked.estimating is not None else ()
+        judged = judged_by(reader) if listed else {}
+        first = asked.read(reader, run, listed, judged)
         if against is None:
-            result = _of_matched(first.matched, asked, first.decided, scale, more)
-            sides = [(1.0, first)]
+            result = asked.of_run(first, judged)
         else:
-            other = _read_side(reader, against, request, listed, judged)
-            result = _difference(first, other, judged, asked, scale, more)
-            sides = [(1.0, first), (-1.0, other)]
-        request.warn_of_marks(reader)
-        return result if estimating is None else _estimated(result, sides, judged, estimating)
-
-
-def reading_of(options: Mapping[str, Any]) -> MeasuringOptions:
-    """Return the options that concern the reading of judgments and runs."""
-    names = MeasuringOptions.__annotations__
-    return cast("MeasuringOptions", {k: v for k, v in options.items() if k in names})
-
-
-def _read_grades(grades: PossibleGrades | None, matched: Iterable[Matched]) -> Scale:
-    """Read the possible grades; if None, these are 0 and the grades of the judgments."""
-    if grades is not None:
-        return read_scale(grades)
-    levels = {0.0}.union(*(np.unique(each.pool_grades).tolist() for each in matched))
-    if len(levels) > _MOST_GRADES:
-        return Scale((min(levels), max(levels)), between=True)
-    return Scale(tuple(sorted(levels)), between=False)
-
-
-def _estimated(
-    result: Bounds,
-    sides: Sequence[tuple[float, "_Side"]],
-    judged: GradesByQuery,
-    estimating: Estimating,
-) -> Bounds:
-    """Return bounds with an estimate under each measure."""
-    kept = np.ones(len(sides[0][1].matched.queries), np.bool_)
-    for _, side in sides:
-        kept &= _kept(side.matched, side.decided)
-    lists = [(sign, side.lists, side.matched, side.decided) for sign, side in sides]
-    estimates = []
-    for column, measure in enumerate(result.measures):
-        low, high = np.full((2, kept.size), np.nan)
-        low[kept], high[kept] = result.low[:, column], result.high[:, column]
-        documents = partly_judged(measure, estimating.judged(judged), lists)
-        estimates.append(estimating.estimate(documents, low, high))
-    return replace(result, estimating=estimating, estimates=tuple(estimates))
+            other = asked.read(reader, against, listed, judged)
+            result = asked.of_difference(first, other, judged, asked.measures)
+        asked.request.warn_of_marks(reader)
+        return result
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
-    """A run of a difference.
+class Bounding:
+    """What a call asks for.
 
     Attributes:
-        matched: the run matched with its judgments.
-        lists: query → documents in rank order, as deep as needed.
-        decided: the policy with a definite rule for ties.
+        request: the request, with its policy.
+        measures: those of its measures that have bounds.
+        grades: the possible grades, as the caller gave them; None for 0 and the grades of the judgments.
+        unseen: the number of further unjudged documents; infinite for any number.
+        estimating: how to estimate between the bounds; None for no estimate.
     """
 
-    matched: Matched
-    lists: Mapping[str, Sequence[str]]
-    decided: Policy
+    request: Request
+    measures: tuple[Measure, ...]
+    grades: PossibleGrades | None = None
+    unseen: float = 0.0
+    estimating: Estimating | None = None
+
+    def read(
+        self,
+        reader: Reader,
+        run: Run,
+        measures: tuple[Measure, ...],
+        judged: GradesByQuery,
+    ) -> ListedRun:
+        """Read a run once for the differences or estimates of measures, or without any, only to match it."""
+        if measures:
+            reader.run(run).hold()
+        matched, decided = reader.match(run)
+        self.request.refuse_grades(matched.grade, matched.pool_grades)
+        lists = reader.lists(run, depth_of(measures, judged)) if measures else {}
+        reader.forget(run)
+        return ListedRun(matched, lists, decided)
+
+    def of_run(self, run: ListedRun, judged: GradesByQuery) -> "Bounds":
+        """Return the bounds of a run, under a policy with a definite rule for ties."""
+        matched, policy, measures = run.matched, run.decided, self.measures
+        scale = _read_grades(self.grades, matched)
+        # Count as an evaluation does: down to the deepest cutoff.
+        depth = depth_for(measures, policy)
+        scores = measure_matched([cut(matched, depth)], measures, policy, depth)
+        sheet, value = Worksheet(matched, policy), scores.values
+        low, high = _by_measure(
+            BOUNDS[one.name](sheet, one, scale, self.unseen) for one in measures
+        )
+        if policy.missing == "zero":
+            low[matched.missing], high[matched.missing] = 0.0, 0.0
+        low, high = low[run.kept], high[run.kept]
+        # The value may equal a bound but be rounded differently.
+        low = np.where((value < low) & (low - value < _ROUNDING), value, low)
+        high = np.where((value > high) & (value - high < _ROUNDING), value, high)
+        known = scale, self.unseen, policy, scores.coverage
+        result = Bounds(measures, scores.queries, value, low, high, *known)
+        return self._estimated(result, run.kept, judged, [(1.0, run)])
+
+    def of_difference(
+        self,
+        one: ListedRun,
+        other: ListedRun,
+        judged: GradesByQuery,
+        measures: tuple[Measure, ...],
+    ) -> "Bounds":
+        """Return the bounds of the difference of two runs, first minus second."""
+        # A query missing from a run is 0 there.
+        first, second = (
+            measure_matched([run.matched], measures, replace(run.decided, missing="zero")).values
+            for run in (one, other)
+        )
+        kept = one.kept & other.kept
+        scale, sheet = _read_grades(self.grades, one.matched), Worksheet(one.matched, one.decided)
+        low, high = _by_measure(
+            difference_of(judged, (one.lists, other.lists), sheet, measure, scale, self.unseen)
+            for measure in measures
+        )
+        if not kept.any():
+            raise InputError("runs", "a judged query in both runs", "none")
+        counted, values = tuple(compress(one.matched.queries, kept)), (first - second)[kept]
+        known = scale, self.unseen, one.decided
+        result = Bounds(measures, counted, values, low[kept], high[kept], *known)
+        return self._estimated(result, kept, judged, [(1.0, one), (-1.0, other)])
+
+    def _estimated(
+        self,
+        result: "Bounds",
+        kept: Bools,
+        judged: GradesByQuery,
+        runs: Sequence[tuple[float, ListedRun]],
+    ) -> "Bounds":
+        """Return bounds with an estimate under each measure, if the caller wants one."""
+        if self.estimating is None:
+            return result
+        estimates = []
+        for measure, low, high in zip(result.measures, result.low.T, result.high.T, strict=True):
+            documents = partly_judged(measure, self.estimating.judged(judged), runs)
+            estimates.append(self.estimating.estimate(documents, kept, (low, high)))
+        return replace(result, estimating=self.estimating, estimates=tuple(estimates))
 
 
-def _read_side(
-    reader: Reader,
-    run: Run,
-    request: Request,
-    measures: tuple[Measure, ...],
-    judged: GradesByQuery,
-) -> _Side:
-    """Read a run once for the differences of measures, or only to match it."""
-    if measures:
-        reader.run(run).hold()
-    matched, decided = reader.match(run)
-    request.refuse_grades(matched.grade, matched.pool_grades)
-    lists = reader.lists(run, depth_of(measures, judged)) if measures else {}
-    reader.forget(run)
-    return _Side(matched, lists, decided)
+def _by_measure(ends: Iterable[Ends]) -> Ends:
+    """Return the lowest and the highest values [query, measure] from those of each measure (q,)."""
+    low, high = zip(*ends, strict=True)
+    return np.column_stack(low), np.column_stack(high)
+
+
+def _read_bounding(
+    measures: Measures,
+    options: "BoundingOptions",
+    unseen: float | None,
+    level: float,
+    seed: int,
+    *,
+    difference: bool = False,
+) -> Bounding:
+    """Read the arguments of `bounds`; the measures must have exact bounds."""
+    request, grades = read_request(measures, options), options.get("grades")
+    if grades is not None:
+        read_scale(grades)
+    more = math.inf
+    if unseen is not None:
+        more = float(arguments.whole(unseen, "unseen", least=0, most=_MOST_UNSEEN))
+    _refuse_unbounded(request.measures, request.policy, difference=difference)
+    estimating = read_estimating(options, request, level, seed)
+    return Bounding(request, request.measures, grades, more, estimating)
+
+
+def _read_grades(grades: PossibleGrades | None, matched: Matched) -> Scale:
+    """Read the possible grades; if None, these are 0 and the grades of the judgments."""
+    if grades is not None:
+        return read_scale(grades)
+    levels = {0.0, *np.unique(matched.pool_grades).tolist()}
+    if len(levels) > _MOST_GRADES:
+        return Scale((min(levels), max(levels)), between=True)
+    return Scale(tuple(sorted(levels)), between=False)
 
 
 def bounds_of_matched(
@@ -370,48 +428,20 @@ def bounds_of_matched(
         grades: as in `bounds`; no document is unseen.
     """
     _refuse_unbounded(measures, policy, difference=False)
-    return _of_matched(matched, measures, decided, read_scale(grades), 0.0)
-
-
-def _of_matched(
-    matched: Matched, measures: tuple[Measure, ...], policy: Policy, scale: Scale, unseen: float
-) -> Bounds:
-    """Return the bounds of a matched run, under a policy with a definite rule for ties."""
-    # Count as an evaluation does: down to the deepest cutoff.
-    depth = depth_for(measures, policy)
-    scores = measure_matched([cut(matched, depth)], measures, policy, depth)
-    value, kept = scores.values, _kept(matched, policy)
-    low, high = (ends[kept] for ends in _ends(matched, measures, policy, scale, unseen))
-    # The value may equal a bound but be rounded differently.
-    low = np.where((value < low) & (low - value < _ROUNDING), value, low)
-    high = np.where((value > high) & (value - high < _ROUNDING), value, high)
-    return Bounds(
-        measures, scores.queries, value, low, high, scale, unseen, policy, scores.coverage
-    )
+    asked = Bounding(Request(measures, policy, None), measures, grades)
+    return asked.of_run(ListedRun(matched, {}, decided), {})
 
 
 def _refuse_unbounded(measures: tuple[Measure, ...], policy: Policy, *, difference: bool) -> None:
-    """Reject measures and policies without exact bounds."""
+    """Reject measures without exact bounds, and choices under which a grade would change more than the gains."""
     for measure in measures:
         incomplete = measure.parameters.get("denominator") == "found"
-        if measure.name not in BOUNDED or incomplete or measure.changes("norm", "ideal", "depth"):
+        if measure.name not in BOUNDS or incomplete or measure.changes("norm", "ideal", "depth"):
             expected = (
-                f"one of {', '.join(BOUNDED)}, nDCG with norm=ideal, ideal=judged and depth=cutoff, "
+                f"one of {', '.join(BOUNDS)}, nDCG with norm=ideal, ideal=judged and depth=cutoff, "
                 "AP without denominator=found"
             )
             raise InputError("bounds", expected, f"'{measure}'")
-    _refuse_policy(policy, difference=difference)
-
-
-def _kept(matched: Matched, policy: Policy) -> NDArray[np.bool_]:
-    """Return which queries (q,) count."""
-    if policy.missing == "skip":
-        return ~matched.missing
-    return np.ones(matched.missing.size, np.bool_)
-
-
-def _refuse_policy(policy: Policy, *, difference: bool) -> None:
-    """Reject choices under which a grade would change more than the gains."""
     ties = {"auto", "doc"} if difference else {"auto", "order", *BY_ID}
     for name, allowed in (
         ("unjudged", {"zero"}),
@@ -425,62 +455,6 @@ def _refuse_policy(policy: Policy, *, difference: bool) -> None:
             raise PolicyError(
                 "bounds", f"the policy {name}={' or '.join(sorted(allowed))}", f"{name}={answer}"
             )
-
-
-def _read_unseen(unseen: float | None) -> float:
-    """Read the number of further unjudged documents; infinite for any number."""
-    if unseen is None:
-        return math.inf
-    return float(arguments.whole(unseen, "unseen", least=0, most=_MOST_UNSEEN))
-
-
-def _ends(
-    matched: Matched, measures: tuple[Measure, ...], policy: Policy, scale: Scale, unseen: float
-) -> tuple[Floats, Floats]:
-    sheet = Worksheet(matched, policy)
-    low, high = np.empty((2, len(matched.queries), len(measures)))
-    for column, measure in enumerate(measures):
-        if measure.name == "nDCG":
-            lists = single_list(sheet, measure, unseen)
-            low[:, column], high[:, column] = bounds_of(lists, sheet, measure, scale)
-        else:
-            low[:, column], high[:, column] = SIMPLE[measure.name](sheet, measure, scale, unseen)
-    if policy.missing == "zero":
-        low[matched.missing], high[matched.missing] = 0.0, 0.0
-    return low, high
-
-
-def _difference(
-    one: _Side,
-    other: _Side,
-    judged: GradesByQuery,
-    measures: tuple[Measure, ...],
-    scale: Scale,
-    unseen: float,
-) -> Bounds:
-    """Return the bounds of the difference of two runs, first minus second."""
-    # A query missing from a run is 0 there.
-    first, second = (
-        measure_matched([side.matched], measures, replace(side.decided, missing="zero")).values
-        for side in (one, other)
-    )
-    queries, decided = one.matched.queries, one.decided
-    kept = np.ones(len(queries), np.bool_)
-    if decided.missing == "skip":
-        kept = ~(one.matched.missing | other.matched.missing)
-    low, high = np.empty((2, len(queries), len(measures)))
-    sheet = Worksheet(one.matched, decided)
-    for column, measure in enumerate(measures):
-        low[:, column], high[:, column] = difference_of(
-            judged, (one.lists, other.lists), sheet, measure, scale, unseen
-        )
-    if not kept.any():
-        raise InputError("runs", "a judged query in both runs", "none")
-    difference = first - second
-    counted = tuple(compress(queries, kept))
-    return Bounds(
-        measures, counted, difference[kept], low[kept], high[kept], scale, unseen, decided
-    )
 
 
 def _mean(values: Floats) -> float:
@@ -533,78 +507,49 @@ def bounds_of_runs(
     'below'
     """
     named = read_runs(runs, judgments)
-    request = read_request(measures, options)
-    _read_grades(options.get("grades"), ())
-    more = _read_unseen(unseen)
-    _refuse_unbounded(request.measures, request.policy, difference=False)
-    first = next(iter(named))
-    pairs = [(first, name) for name in named if name != first]
-    return bounds_of_pairs(
-        judgments,
-        named,
-        request.measures,
-        pairs,
-        request,
-        reading_of(options),
-        grades=options.get("grades"),
-        unseen=more,
-        estimating=read_estimating(options, request, level, seed),
-    )
+    asked = _read_bounding(measures, options, unseen, level, seed)
+    first, *others = named
+    pairs = [(first, name) for name in others]
+    return bounds_of_pairs(judgments, named, pairs, asked, reading_of(options))
 
 
 def bounds_of_pairs(
     judgments: Judgments,
     runs: Mapping[str, Run],
-    measures: Sequence[Measure],
     pairs: Sequence[tuple[str, str]],
-    request: Request,
+    asked: Bounding,
     options: MeasuringOptions,
-    *,
-    grades: PossibleGrades | None = None,
-    unseen: float = 0.0,
-    estimating: Estimating | None = None,
 ) -> RunBounds:
     """Return the bounds of runs, and of the differences of pairs of them.
 
     Args:
         judgments: judgments of any kind.
         runs: runs of any kind, by name.
-        measures: measures with bounds.
         pairs: the names of a baseline and of a run, for each difference.
-        request: the request, with its policy.
+        asked: the measures, the possible grades, and how to estimate between the bounds.
         options: the options that concern the reading.
-        grades: as in `bounds`.
-        unseen: the number of further unjudged documents; infinite for any number.
-        estimating: how to estimate between the bounds; None for no estimate.
     """
-    asked = tuple(measures)
-    compared = tuple(measure for measure in asked if _is_compared(measure)) if pairs else ()
+    request = asked.request
+    compared = tuple(filter(is_compared, asked.measures)) if pairs else ()
     if compared:
         _refuse_unbounded(compared, request.policy, difference=True)
-    listed = compared if estimating is None else asked
+    listed = compared if asked.estimating is None else asked.measures
     of_runs: dict[str, Bounds] = {}
     differences: dict[str, Bounds] = {}
-    sides: dict[str, _Side] = {}
+    sides: dict[str, ListedRun] = {}
     left = [*pairs] if compared else []
     run_report = run_progress(runs, options)
     reading: MeasuringOptions = {**options, "progress": run_report}
     with request.reader_of(judgments, reading) as reader:
         judged = judged_by(reader) if listed else {}
         for name, run in runs.items():
-            side = _read_side(reader, run, request, listed, judged)
-            scale = _read_grades(grades, [side.matched])
-            result = _of_matched(side.matched, asked, side.decided, scale, unseen)
-            if estimating is not None:
-                result = _estimated(result, [(1.0, side)], judged, estimating)
-            of_runs[name] = result
-            sides[name] = side
+            sides[name] = asked.read(reader, run, listed, judged)
+            of_runs[name] = asked.of_run(sides[name], judged)
             for pair in [pair for pair in left if sides.keys() >= {*pair}]:
                 left.remove(pair)
                 other, one = (sides[each] for each in pair)
-                result = _difference(one, other, judged, compared, scale, unseen)
-                if estimating is not None:
-                    result = _estimated(result, [(1.0, one), (-1.0, other)], judged, estimating)
-                differences[title_of_difference(*pair)] = result
+                title = title_of_difference(*pair)
+                differences[title] = asked.of_difference(one, other, judged, compared)
             # Lists that no other run is compared with are no longer needed.
             sides = {each: own for each, own in sides.items() if any(each in pair for pair in left)}
             if run_report is not None:
@@ -625,15 +570,10 @@ def title_of_difference(base: str, run: str) -> str:
 
 def have_bounds(measure: Measure, policy: Policy, *, difference: bool) -> bool:
     """Return whether a measure, or a difference under it, has exact bounds under a policy."""
-    if difference and not _is_compared(measure):
+    if difference and not is_compared(measure):
         return False
     try:
         _refuse_unbounded((measure,), policy, difference=difference)
     except GainfulError:
         return False
     return True
-
-
-def _is_compared(measure: Measure) -> bool:
-    """Return whether differences of a measure have bounds."""
-    return measure.name in COMPARED and not (measure.name == "P" and measure.cutoff is None)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -25,9 +25,8 @@ from gainful.arithmetic.statistics.prediction_powered import interval_of
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import Request
-from gainful.evaluation.unjudged.difference_bounds import GradesByQuery, judged_by
-from gainful.evaluation.unjudged.partly_judged import PartlyJudged
-from gainful.evaluation.unjudged.similar_documents import similar_documents
+from gainful.evaluation.unjudged.bounds_by_family import Ends, GradesByQuery, judged_by
+from gainful.evaluation.unjudged.partly_judged import PartlyJudged, similar_documents
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.message_texts import counted
 from gainful.output.writing.result_base import Record
@@ -134,21 +133,21 @@ class Estimating:
             )
         return others
 
-    def estimate(self, documents: PartlyJudged, low: Floats, high: Floats) -> Estimated:
-        """Return the estimate of a run's mean, or of a difference, between the bounds (q,) of its queries.
+    def estimate(self, documents: PartlyJudged, kept: Bools, bounds: Ends) -> Estimated:
+        """Return the estimate of a run's mean, or of a difference, between the bounds of its queries.
 
         Args:
             documents: the documents of all queries.
-            low: the lower bounds of the queries that count; NaN for others.
-            high: the upper bounds.
+            kept: (q,) which of the queries count.
+            bounds: the lower and the upper bounds of those that count.
         """
         if documents.unknown.size:
-            return METHODS[self.method].estimate(documents, (low, high), self)
-        kept = ~np.isnan(low)
-        bounds = (low[kept], high[kept])
-        values = documents.values(documents.grade[None])[0][kept]
-        mean = float(values.mean())
-        return _estimated(mean, (mean, mean), values, bounds, bounds, documents.grade.size, self)
+            found = METHODS[self.method].estimate(documents, kept, bounds, self)
+        else:
+            values = documents.values(documents.grade[None])[0][kept]
+            mean = float(values.mean())
+            found = _Found(values, bounds, (mean, mean, mean), documents.grade.size)
+        return found.within(bounds, self.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +158,7 @@ class Method:
         meaning: one line for people.
         title: its name in a sentence.
         assumption: what it takes for granted.
-        estimate: the function.
+        estimate: the function of documents, of which queries count (q,), and of the bounds of these.
         needs_sample: what the random sample must contain; empty if there must be none.
         leaves_sample_out: whether grades of the sample count as unknown, so that they can correct a
             prediction.
@@ -168,9 +167,15 @@ class Method:
     meaning: str
     title: str
     assumption: str
-    estimate: Callable[[PartlyJudged, tuple[Floats, Floats], Estimating], Estimated]
+    estimate: Callable[[PartlyJudged, Bools, Ends, Estimating], "_Found"]
     needs_sample: str = ""
     leaves_sample_out: bool = False
+
+
+def reading_of(options: Mapping[str, Any]) -> MeasuringOptions:
+    """Return the options that concern the reading of judgments and runs."""
+    names = MeasuringOptions.__annotations__
+    return cast("MeasuringOptions", {k: v for k, v in options.items() if k in names})
 
 
 def read_estimating(
@@ -194,8 +199,7 @@ def read_estimating(
         for name, source in sources.items():
             if source is not None:
                 raise InputError(name, f"None with estimate={method}", "judgments", "Leave it out.")
-    kept = {name: options[name] for name in MeasuringOptions.__annotations__ if name in options}
-    quiet = cast("MeasuringOptions", {**kept, "assessors": None, "progress": None})
+    quiet: MeasuringOptions = {**reading_of(options), "assessors": None, "progress": None}
     grades = {}
     for name, source in sources.items():
         if source is not None:
@@ -210,41 +214,66 @@ def read_estimating(
     )
 
 
-def _bootstrapped(
-    documents: PartlyJudged, ends: tuple[Floats, Floats], estimating: Estimating
-) -> Estimated:
+class _Found(NamedTuple):
+    """An estimate before it is limited to the bounds.
+
+    Attributes:
+        values: (q,) the estimates of queries that count.
+        of_queries: the ends (q,) of their intervals; NaN if the method has none.
+        mean: the estimate of the mean, and the ends of its interval.
+        known: the number of documents or queries that it uses.
+    """
+
+    values: Floats
+    of_queries: Ends
+    mean: tuple[float, float, float]
+    known: int
+
+    def within(self, bounds: Ends, level: float) -> Estimated:
+        """Return an estimate within the bounds, and its interval for all queries like these.
+
+        That interval adds the variance of the values over the queries to the square of each reach.
+        """
+        lowest, highest = (float(each.mean()) for each in bounds)
+        value, low, high = (min(max(each, lowest), highest) for each in self.mean)
+        count, reach = self.values.size, math.inf
+        if not too_few_queries(count):
+            error = float(self.values.std(ddof=1)) / math.sqrt(count)
+            reach = -t_quantile((1 - level) / 2, count - 1) * error
+        lower, upper = math.hypot(reach, value - low), math.hypot(reach, high - value)
+        summary = UnjudgedEstimate(value, low, high, value - lower, value + upper, self.known)
+        low_ends, high_ends = (np.clip(each, *bounds) for each in self.of_queries)
+        return Estimated(summary, np.clip(self.values, *bounds), low_ends, high_ends)
+
+
+def _bootstrapped(documents: PartlyJudged, kept: Bools, _: Ends, estimating: Estimating) -> _Found:
     """Draw the grades of unjudged documents from those of judged ones at similar ranks."""
     rng = estimating.rng
-    known = int((~np.isnan(documents.grade)).sum())
+    judged = ~np.isnan(documents.grade)
     similar = similar_documents(documents)
     grades = [similar.drawn(rng, queries_too=True) for _ in range(_DRAWS)]
-    drawn = documents.values(documents.filled(np.array(grades)))
-    kept = ~np.isnan(ends[0])
-    drawn, bounds = drawn[:, kept], (ends[0][kept], ends[1][kept])
-    values, tails = drawn.mean(axis=0), (1 - estimating.level) / 2
+    drawn = documents.values(documents.filled(np.array(grades)))[:, kept]
+    tails = (1 - estimating.level) / 2
     low, high = np.quantile(drawn, [tails, 1 - tails], axis=0)
     means = drawn.mean(axis=1)
-    judged = np.unique(documents.owner[~np.isnan(documents.grade)]).size
-    freedom = max(min(judged, len(drawn)) - 1, 1)
+    freedom = max(min(np.unique(documents.owner[judged]).size, len(drawn)) - 1, 1)
     reach = -t_quantile(tails, freedom) * float(means.std(ddof=1))
     mean = float(means.mean())
-    span = (mean - reach, mean + reach)
-    return _estimated(mean, span, values, (low, high), bounds, known, estimating)
+    span = (mean, mean - reach, mean + reach)
+    return _Found(drawn.mean(axis=0), (low, high), span, int(judged.sum()))
 
 
 def _conformal(
-    documents: PartlyJudged, ends: tuple[Floats, Floats], estimating: Estimating
-) -> Estimated:
+    documents: PartlyJudged, kept: Bools, bounds: Ends, estimating: Estimating
+) -> _Found:
     """Take as much of the gap to the bounds as completely judged queries show to be necessary."""
     sampled = documents.grades_of(estimating.sample or {})
     complete = _complete_queries(documents, sampled, estimating)
-    rng = estimating.rng
+    rng, (low, high) = estimating.rng, bounds
     predicted = documents.values(_predictions(documents, estimating, rng)).mean(axis=0)
     true = documents.values(
         np.where(np.isnan(documents.grade), np.nan_to_num(sampled), documents.grade)[None]
     )[0]
-    kept = ~np.isnan(ends[0])
-    low, high = (each[kept] for each in ends)
     predicted, true, known = np.clip(predicted[kept], low, high), true[kept], complete[kept]
     count = int(known.sum())
     if count < _FEWEST:
@@ -259,27 +288,19 @@ def _conformal(
         else 0.0
     )
 
-    def within(share: float) -> tuple[Floats, Floats]:
+    def within(share: float) -> Ends:
         low_ends = np.where(known, true, predicted - share * (predicted - low))
         high_ends = np.where(known, true, predicted + share * (high - predicted))
         return low_ends, high_ends
 
     values = np.where(known, true, predicted)
     low_mean, high_mean = (float(each.mean()) for each in within(of_mean))
-    return _estimated(
-        float(values.mean()),
-        (low_mean, high_mean),
-        values,
-        within(of_query),
-        (low, high),
-        count,
-        estimating,
-    )
+    return _Found(values, within(of_query), (float(values.mean()), low_mean, high_mean), count)
 
 
 def _prediction_powered(
-    documents: PartlyJudged, ends: tuple[Floats, Floats], estimating: Estimating
-) -> Estimated:
+    documents: PartlyJudged, kept: Bools, _: Ends, estimating: Estimating
+) -> _Found:
     """Correct the values by predicted grades by the effect of each randomly drawn grade.
 
     The effect of a grade is the change of its query's value if it replaces the predicted one. The drawn
@@ -294,36 +315,23 @@ def _prediction_powered(
         raise InputError("random_sample", expected, counted(drawn.size, "such document"))
     predictions = _predictions(documents, estimating, estimating.rng)
     by_prediction = documents.values(predictions)
-    kept = ~np.isnan(ends[0])
-    values = by_prediction.mean(axis=0)
+    values = by_prediction.mean(axis=0)[kept]
     effects = _effects(documents, drawn, grades[drawn], predictions, by_prediction)
-    counts = int(kept.sum())
-    effects = np.where(kept[documents.owner[drawn]], effects, 0.0)
-    inside = kept[documents.owner[unknown]].sum()
-    drawn_inside = kept[documents.owner[drawn]].sum()
     effects = effects[kept[documents.owner[drawn]]]
-    weight = float(inside) / counts
-    correction = weight * float(effects.mean())
-    spread = effects.var(ddof=1) / drawn_inside * (1 - drawn_inside / inside)
+    inside, count = kept[documents.owner[unknown]].sum(), effects.size
+    weight = float(inside) / values.size
+    spread = effects.var(ddof=1) / count * (1 - count / inside)
     variance = weight**2 * float(spread)
-    centred = effects - effects.mean()
-    third = float((centred**3).mean())
-    tilt = (
-        0.0 if not variance else third / float((centred**2).mean()) ** 1.5 / math.sqrt(drawn_inside)
-    )
-    mean = float(values[kept].mean()) + correction
+    mean = float(values.mean()) + weight * float(effects.mean())
+    span = (mean, mean, mean)
     if variance:
-        interval = interval_of(
-            mean, variance, drawn_inside - 1, tilt, int(drawn_inside), estimating.level
-        )
-        span = (interval.low, interval.high)
-    else:
-        span = (mean, mean)
-    nowhere = np.full(counts, np.nan)
-    bounds = (ends[0][kept], ends[1][kept])
-    return _estimated(
-        mean, span, values[kept], (nowhere, nowhere), bounds, int(drawn_inside), estimating
-    )
+        centred = effects - effects.mean()
+        third = float((centred**3).mean())
+        tilt = third / float((centred**2).mean()) ** 1.5 / math.sqrt(count)
+        interval = interval_of(mean, variance, count - 1, tilt, count, estimating.level)
+        span = (mean, interval.low, interval.high)
+    nowhere = np.full(values.size, np.nan)
+    return _Found(values, (nowhere, nowhere), span, count)
 
 
 def _effects(
@@ -402,38 +410,6 @@ def _some(documents: PartlyJudged, places: Ints) -> str:
     ]
     more = ", …" if places.size > _NAMED else ""
     return f"{counted(places.size, 'document')} (query and document {', '.join(named)}{more})"
-
-
-def _estimated(
-    mean: float,
-    span: tuple[float, float],
-    values: Floats,
-    of_queries: tuple[Floats, Floats],
-    bounds: tuple[Floats, Floats],
-    known: int,
-    estimating: Estimating,
-) -> Estimated:
-    """Return an estimate within the bounds, and its interval for all queries like these.
-
-    That interval adds the variance of the values over the queries to the square of each reach.
-    """
-    lowest, highest = (float(each.mean()) for each in bounds)
-    value, low, high = (min(max(each, lowest), highest) for each in (mean, *span))
-    count = values.size
-    reach = math.inf
-    if not too_few_queries(count):
-        error = float(values.std(ddof=1)) / math.sqrt(count)
-        reach = -t_quantile((1 - estimating.level) / 2, count - 1) * error
-    summary = UnjudgedEstimate(
-        value,
-        low,
-        high,
-        value - math.hypot(reach, value - low),
-        value + math.hypot(reach, high - value),
-        known,
-    )
-    low_ends, high_ends = (np.clip(each, *bounds) for each in of_queries)
-    return Estimated(summary, np.clip(values, *bounds), low_ends, high_ends)
 
 
 METHODS: Mapping[str, Method] = {

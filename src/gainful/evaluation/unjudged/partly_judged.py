@@ -1,39 +1,58 @@
 """`PartlyJudged`: the documents of a run, or of two runs, some without a grade, and their values under any grades."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
+from gainful.errors import InputError
 from gainful.evaluation.measuring import apply_policy, measure_batches
-from gainful.evaluation.unjudged.difference_bounds import DocsByQuery, GradesByQuery
-from gainful.matching.matched import Matched, offsets_of
+from gainful.evaluation.unjudged.bounds_by_family import DocsByQuery, GradesByQuery
+from gainful.matching.matched import Matched, matched_lists, offsets_of, places_of
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 
 _MOST_DOCUMENTS = 2_000_000  # measured at a time
+_LAST_RANKS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100, 300)  # of groups of similar ranks
+_BORROWED = 5.0  # judged documents like those of all queries, in addition to the query's own
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class ListedRun(NamedTuple):
+    """A run that has been read.
+
+    Attributes:
+        matched: the run matched with its judgments.
+        lists: query → documents in rank order, as deep as needed.
+        decided: the policy with a definite rule for ties.
+    """
+
+    matched: Matched
+    lists: DocsByQuery
+    decided: Policy
+
+    @property
+    def kept(self) -> Bools:
+        """Which queries (q,) count."""
+        skipped = self.decided.missing == "skip"
+        return ~self.matched.missing if skipped else np.ones(self.matched.missing.size, np.bool_)
+
+
+class Side(NamedTuple):
     """The lists of a run.
 
     Attributes:
         sign: 1 for the run, −1 for the one that it is compared with.
+        run: the run.
         rows: (n,) the place of each listed document among all documents, by query and rank.
         offsets: (q+1,) of the rows.
-        retrieved: (q,) the whole length of each list.
-        missing: (q,) whether the run lacks the query.
-        policy: the policy with a definite rule for ties.
     """
 
     sign: float
+    run: ListedRun
     rows: Ints
     offsets: Ints
-    retrieved: Ints
-    missing: Bools
-    policy: Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,26 +128,15 @@ class PartlyJudged:
             at, offsets = _repeated(side.offsets, chosen)
             lengths = np.diff(offsets)
             here = side.rows[at] + (starts - self.offsets[chosen]).repeat(lengths)
-            rank = np.arange(1, here.size + 1) - offsets[:-1].repeat(lengths)
-            matched = Matched(
-                queries=("",) * chosen.size,
-                offsets=offsets,
-                rank_first=rank,
-                rank_last=rank,
-                rank=rank,
-                grade=grades[here],
-                retrieved=side.retrieved[chosen],
-                seen=side.retrieved[chosen],
-                pool_offsets=pool_offsets,
-                pool_grades=pool[order],
-                unjudged=np.zeros(chosen.size, np.int64),
-                missing=side.missing[chosen],
-                lowest_grade=float(pool.min(initial=np.inf)),
-            )
-            measured = measure_batches([matched], (self.measure,), side.policy)
-            values = measured.values.copy()
-            apply_policy(values, measured.empty, matched, (self.measure,), side.policy)
-            total += side.sign * values[:, 0]
+            rank, whole = places_of(offsets), side.run.matched
+            retrieved, policy = whole.retrieved[chosen], side.run.decided
+            none, ranks = ("",) * chosen.size, (rank, rank, rank)
+            listed = matched_lists(none, offsets, ranks, grades[here], pool[order], pool_offsets)
+            missing = whole.missing[chosen]
+            matched = replace(listed, retrieved=retrieved, seen=retrieved, missing=missing)
+            measured = measure_batches([matched], (self.measure,), policy)
+            apply_policy(measured.values, measured.empty, matched, (self.measure,), policy)
+            total += side.sign * measured.values[:, 0]
         return total
 
     def _pool(self, chosen: Ints, grades: Floats) -> tuple[Ints, Floats]:
@@ -148,31 +156,27 @@ def _repeated(offsets: Ints, chosen: Ints) -> tuple[Ints, Ints]:
 
 
 def partly_judged(
-    measure: Measure,
-    judged: GradesByQuery,
-    lists: Sequence[tuple[float, DocsByQuery, Matched, Policy]],
+    measure: Measure, judged: GradesByQuery, runs: Sequence[tuple[float, ListedRun]]
 ) -> PartlyJudged:
     """Collect the documents of runs down to a measure's cutoff.
 
     Args:
         measure: the measure.
         judged: query → document → grade.
-        lists: for each run, its sign, its documents in rank order by query, the run matched with its
-            judgments, and the policy with a definite rule for ties.
+        runs: the sign of each run, and the run.
     """
-    queries = lists[0][2].queries
+    queries = runs[0][1].matched.queries
     docs: list[str] = []
     grade: list[float] = []
     ranks: list[int] = []
     others: list[float] = []
     counts, other_counts = [], []
-    rows: list[list[int]] = [[] for _ in lists]
-    lengths: list[list[int]] = [[] for _ in lists]
+    rows: list[list[int]] = [[] for _ in runs]
+    lengths: list[list[int]] = [[] for _ in runs]
     for query in queries:
         grades, places = judged.get(query, {}), dict[str, int]()
-        first = len(docs)
-        for side, (_, by_query, _, _) in enumerate(lists):
-            listed = by_query.get(query, [])[: measure.cutoff]
+        for side, (_, run) in enumerate(runs):
+            listed = run.lists.get(query, [])[: measure.cutoff]
             lengths[side].append(len(listed))
             for rank, doc in enumerate(listed, 1):
                 if doc not in places:
@@ -183,31 +187,110 @@ def partly_judged(
                 at = places[doc]
                 ranks[at] = min(ranks[at], rank)
                 rows[side].append(at)
-        counts.append(len(docs) - first)
         left = [float(value) for doc, value in grades.items() if doc not in places]
         others += left
+        counts.append(len(places))
         other_counts.append(len(left))
-    offsets = offsets_of(np.array(counts, np.int64))
-    sides = tuple(
-        Side(
-            sign,
-            np.array(own, np.int64),
-            offsets_of(np.array(length, np.int64)),
-            matched.retrieved,
-            matched.missing,
-            policy,
-        )
-        for (sign, _, matched, policy), own, length in zip(lists, rows, lengths, strict=True)
-    )
+    sides = zip(runs, rows, lengths, strict=True)
     return PartlyJudged(
         measure,
         queries,
         tuple(docs),
         np.arange(len(queries)).repeat(counts),
-        offsets,
+        offsets_of(np.array(counts, np.int64)),
         np.array(ranks, np.int64),
         np.array(grade, np.float64),
         np.array(others, np.float64),
         offsets_of(np.array(other_counts, np.int64)),
-        sides,
+        tuple(
+            Side(sign, run, np.array(own, np.int64), offsets_of(np.array(length, np.int64)))
+            for (sign, run), own, length in sides
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarDocuments:
+    """Grades of unjudged documents as of judged documents at similar ranks, and of the same query.
+
+    Among the judged documents of all queries at similar ranks of the same runs, a share p(g) has grade g. Of the judged
+    documents of the query, n(g) have it, where e(g) would be expected from their ranks. The odds of grade
+    g are then p(g)·(n(g) + 5·p̄(g))/(e(g) + 5·p̄(g)), with p̄(g) the share of grade g at all ranks: the more often a query has a
+    grade than others, the more likely it is.
+
+    After M. Fröbe, L. Gienapp, M. Potthast and M. Hagen, Bootstrapped nDCG estimation in the presence of unjudged documents,
+    ECIR 2023, who draw from the judged documents of the query or of the run.
+
+    Attributes:
+        levels: (l,) the grades that occur, ascending.
+        owner: (j,) the query of each judged document.
+        group: (j,) its group: documents in the same runs at similar ranks.
+        level: (j,) the place of its grade in `levels`.
+        unknown_owner: (u,) the query of each unjudged document.
+        unknown_group: (u,) its group.
+        queries: the number of queries.
+    """
+
+    levels: Floats
+    owner: Ints
+    group: Ints
+    level: Ints
+    unknown_owner: Ints
+    unknown_group: Ints
+    queries: int
+
+    def drawn(self, rng: np.random.Generator, *, queries_too: bool) -> Floats:
+        """Draw the grades (u,) of the unjudged documents.
+
+        Args:
+            rng: the source of random numbers.
+            queries_too: whether the judged queries are drawn again as well, so that the draws include
+                how uncertain the odds are.
+        """
+        weight = rng.standard_exponential(self.queries) if queries_too else np.ones(self.queries)
+        cumulated = self._odds(weight).cumsum(axis=1)
+        above = rng.random((len(cumulated), 1)) * cumulated[:, -1:] >= cumulated
+        grades: Floats = self.levels[np.minimum(above.sum(axis=1), self.levels.size - 1)]
+        return grades
+
+    def _odds(self, weight: Floats) -> Floats:
+        """Return the odds [u, l] of each grade, from weighted queries (q,)."""
+        groups = max(self.group.max(), self.unknown_group.max()) + 1
+        by_group = np.zeros((groups, self.levels.size))
+        np.add.at(by_group, (self.group, self.level), weight[self.owner])
+        overall = by_group.sum(axis=0) / by_group.sum()
+        by_group += overall  # so that a group without judged documents is like all
+        by_group /= by_group.sum(axis=1, keepdims=True)
+        own, expected = np.tile(_BORROWED * overall, (2, self.queries, 1))
+        np.add.at(own, (self.owner, self.level), 1.0)
+        np.add.at(expected, self.owner, by_group[self.group])
+        more_often = np.divide(own, expected, out=np.ones_like(own), where=expected > 0)
+        odds: Floats = by_group[self.unknown_group] * more_often[self.unknown_owner]
+        return odds
+
+
+def similar_documents(documents: PartlyJudged) -> SimilarDocuments:
+    """Return the grades of judged documents in the lists, by query and by similar documents."""
+    judged = np.flatnonzero(~np.isnan(documents.grade))
+    if not judged.size:
+        raise InputError(
+            "estimate",
+            f"judged documents in the lists down to the cutoff of {documents.measure}",
+            "none",
+            "Judge some of them, or pass the grades of a model.",
+        )
+    levels, level = np.unique(documents.grade[judged], return_inverse=True)
+    runs = np.zeros(documents.grade.size, np.int64)  # the runs that contain a document, as bits
+    for bit, side in enumerate(documents.sides):
+        runs[side.rows] |= 1 << bit
+    group = runs * (len(_LAST_RANKS) + 1) + np.searchsorted(_LAST_RANKS, documents.rank)
+    unknown = documents.unknown
+    return SimilarDocuments(
+        levels,
+        documents.owner[judged],
+        group[judged],
+        level,
+        documents.owner[unknown],
+        group[unknown],
+        len(documents.queries),
     )
