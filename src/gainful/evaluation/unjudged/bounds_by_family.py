@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from gainful.evaluation.gains_ranks_and_ideals import (
 from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.reader import Reader
 from gainful.measures.discount import Discount
+from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.written_numbers import read_number
 from gainful.message_texts import shown
@@ -104,32 +104,32 @@ class _Sum(NamedTuple):
 def _sum_of(sheet: Worksheet, measure: Measure, scale: Scale) -> _Sum:
     """Return a measure as a sum: nDCG without its ideal, DCG, CG, RBP, or P with a cutoff."""
     parameters, cutoff = measure.parameters, measure.cutoff
+    gain: Gain | None = parameters.get("gain")
 
     def weights(depth: int) -> Floats:
         if measure.name == "P":
             return np.full(depth + 1, 1.0 / (cutoff or 1))
         if measure.name == "RBP":
             p = parameters["p"]
-            return (1.0 - p) * p ** (np.arange(depth + 1) - 1.0)
+            geometric: Floats = (1.0 - p) * p ** (np.arange(depth + 1) - 1.0)
+            return geometric
         discount = parameters.get("discount", Discount("none"))
         return sheet.discounts(discount, parameters.get("base", 2.0), depth)
 
-    def relevance(grades: Floats) -> Floats:
-        return (grades >= parameters["rel"]).astype(np.float64)
+    def worth(grades: Floats) -> Floats:
+        if gain is not None:
+            return sheet.gains(gain, grades)
+        if measure.name == "P":
+            return 1.0 * (grades >= parameters["rel"])
+        return worth_on_scale(grades, parameters)
 
-    worth: Callable[[Floats], Floats] = relevance
-    if measure.name == "RBP":
-        worth = partial(worth_on_scale, parameters=parameters)
-    elif measure.name != "P":
-        gain = parameters["gain"]
-        worth = partial(sheet.gains, gain)
-        if scale.between and not gain.rises:
-            raise InputError(
-                "grades",
-                f"all possible grades, for gain {gain}",
-                f"the ends {scale.lowest:g} and {scale.highest:g}",
-                "Such a gain need not rise with the grade, so list the grades, e.g. {0, 1, 3}.",
-            )
+    if gain is not None and scale.between and not gain.rises:
+        raise InputError(
+            "grades",
+            f"all possible grades, for gain {gain}",
+            f"the ends {scale.lowest:g} and {scale.highest:g}",
+            "Such a gain need not rise with the grade, so list the grades, e.g. {0, 1, 3}.",
+        )
     return _Sum(weights, worth, np.sort(worth(np.array(scale.grades))))
 
 
@@ -204,7 +204,7 @@ def _of_run(sheet: Worksheet, measure: Measure, of: _Sum, unseen: float) -> _Par
     terms = of.worth(listed.grade) * weights[listed.rank]
     constant = sums(terms, listed.owner, len(sheet.matched.queries))
     coefficients = np.where(listed.free, weights[listed.ranks], np.nan)
-    return _PartlyKnown(constant, coefficients, listed.deeper + unseen)
+    return _PartlyKnown(constant, coefficients, np.add(listed.deeper, unseen, dtype=np.float64))
 
 
 def _linear(sheet: Worksheet, measure: Measure, scale: Scale, unseen: float) -> Ends:
