@@ -24,7 +24,6 @@ from gainful.evaluation.gains_ranks_and_ideals import (
 from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.reader import Reader
 from gainful.measures.discount import Discount
-from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.written_numbers import read_number
 from gainful.message_texts import shown
@@ -104,7 +103,7 @@ class _Sum(NamedTuple):
 def _sum_of(sheet: Worksheet, measure: Measure, scale: Scale) -> _Sum:
     """Return a measure as a sum: nDCG without its ideal, DCG, CG, RBP, or P with a cutoff."""
     parameters, cutoff = measure.parameters, measure.cutoff
-    gain: Gain | None = parameters.get("gain")
+    gain = parameters.get("gain")
 
     def weights(depth: int) -> Floats:
         if measure.name == "P":
@@ -120,7 +119,7 @@ def _sum_of(sheet: Worksheet, measure: Measure, scale: Scale) -> _Sum:
         if gain is not None:
             return sheet.gains(gain, grades)
         if measure.name == "P":
-            return 1.0 * (grades >= parameters["rel"])
+            return np.where(grades >= parameters["rel"], 1.0, 0.0)
         return worth_on_scale(grades, parameters)
 
     if gain is not None and scale.between and not gain.rises:
