@@ -151,7 +151,7 @@ FUSION = {
     "min sᵢ": (r"$\min s_i$"),
     "max sᵢ": (r"$\max s_i$"),
     "median sᵢ": (r"median of the $s_i$"),
-    "Σ wᵢ·(C − rᵢ + 1), and wᵢ·(C − Nᵢ + 1)/2 of a run of Nᵢ documents without it": (
+    "Σ wᵢ·(C − rᵢ + 1), and wᵢ·(C − Nᵢ + 1)/2 from a run of Nᵢ documents that lacks it": (
         r"$\sum_i w_i \cdot (C - r_i + 1)$, and $w_i \cdot (C - N_i + 1)/2$ from a run of $N_i$ documents that lacks it"
     ),
     "n · Σ wᵢ / rᵢ²": (r"$n \cdot \sum_i w_i / r_i^2$"),
