@@ -395,6 +395,17 @@ def test_an_evaluation_loads_only_what_it_uses(tmp_path):
     assert table >= OF_THE_ENGINE  # so loading is seen
 
 
+def test_a_history_in_a_file_loads_no_database(tmp_path):
+    def loaded_by_history(name):
+        return loaded_by(
+            f"import gainful as gf; path = {str(tmp_path / name)!r}; "
+            "gf.history.add(path, gf.evaluate({'q': {'a': 1}}, {'q': {'a': 1}}, 'RR')); gf.history.page(path)"
+        )
+
+    assert "duckdb" not in loaded_by_history("search.history")
+    assert "duckdb" in loaded_by_history("search.duckdb")  # so loading is seen
+
+
 def test_what_is_heavy_can_be_seen():
     assert loaded_by("import pandas") & HEAVY >= {"pandas"}
 

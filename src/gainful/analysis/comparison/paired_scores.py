@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import AnyArray, Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.query_samples import QuerySample
-from gainful.evaluation.unjudged.bounds import Bound
 from gainful.measures.measure_family import HIGHER
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.identifiers import UNTYPED, IdType, decided_type, examples, in_order
+
+if TYPE_CHECKING:
+    from gainful.evaluation.unjudged.bounds import Bound
 
 _FEWEST = 2  # runs in a comparison
 _CLEARLY = (
@@ -62,7 +65,7 @@ class UnjudgedShares:
     depth: int | None
     shares: Mapping[str, float]
     grades: tuple[float, float] | None = None
-    bounds: Mapping[tuple[str, str], Bound] = field(default_factory=dict)
+    bounds: Mapping[tuple[str, str], "Bound"] = field(default_factory=dict)
 
     @property
     def relevant_only(self) -> bool:
@@ -146,10 +149,7 @@ class Paired:
 
     def apart(self, rows: AnyArray, base: int, run: int, measure: int) -> Floats:
         """Return run − base for some queries, 0 where they differ only by rounding."""
-        one, two = (self.values[rows, system, measure] for system in (base, run))
-        apart = two - one
-        largest = max(float(np.abs(one).max()), float(np.abs(two).max()))
-        return np.where(np.abs(apart) <= _ROUNDED * largest, 0.0, apart)
+        return rounded_differences(*(self.values[rows, system, measure] for system in (base, run)))
 
     def apart_in_pairs(
         self, rows: AnyArray, pairs: Sequence[tuple[int, int]], measure: int
@@ -213,6 +213,14 @@ class Paired:
             measure: tuple(self.queries[at] for at in np.flatnonzero(~kept[:, place]))
             for place, measure in enumerate(self.measures)
         }
+
+
+def rounded_differences(before: Floats, after: Floats) -> Floats:
+    """Return after − before, 0 where they differ only by rounding."""
+    apart: Floats = after - before
+    largest = max(float(np.abs(before).max()), float(np.abs(after).max()))
+    apart[np.abs(apart) <= _ROUNDED * largest] = 0.0
+    return apart
 
 
 def refuse_unknown_system(name: object, systems: Collection[str], what: str) -> None:

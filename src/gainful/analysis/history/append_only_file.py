@@ -70,12 +70,15 @@ class AppendOnlyFile:
             size = os.fstat(file).st_size
             content = _mapped(file, size)
             whole = _whole_lines(content, size, self.name)
-            lines = content[:whole].split(b"\n")
         if whole < size:
             warn(f"{self.name}: the last entry was not written completely, and is left out.")
-        for number, line in enumerate(lines[1:], 2):
-            if line:
-                yield StoredLine(f"{self.name}, line {number}", line)
+        # No lock is needed any more: complete lines never change.
+        number, start = 1, len(_HEADER)
+        while start < whole:
+            number, end = number + 1, content.find(b"\n", start)
+            if start < end:
+                yield StoredLine(f"{self.name}, line {number}", content[start:end])
+            start = end + 1
 
 
 def _whole_lines(content: "bytes | mmap.mmap", size: int, name: str) -> int:

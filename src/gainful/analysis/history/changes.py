@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gainful.analysis.comparison.differences import MovedQuery, differences
-from gainful.analysis.comparison.paired_scores import Paired
+from gainful.analysis.comparison.paired_scores import Paired, rounded_differences
 from gainful.analysis.comparison.settings import Settings
 from gainful.analysis.history.entries import HistoryEntry
 from gainful.arithmetic.statistics.paired_tests import TESTS
@@ -207,12 +207,10 @@ def _paired(step: _Step) -> Paired:
     """Return the values of the queries and measures that both have."""
     before, after = step.before, step.after
     columns = {str(measure): at for at, measure in enumerate(before.measures)}
-    measures = [
-        one for one in after.measures if str(one) in columns and one.family.aggregate == MEAN
-    ]
-    kept = [at for at, one in enumerate(after.measures) if one in measures]
-    new = after.values[:, kept]
-    old = before.values[:, [columns[str(one)] for one in measures]]
+    means = {str(one): at for at, one in enumerate(after.measures) if one.family.aggregate == MEAN}
+    measures = tuple(name for name in means if name in columns)
+    new = after.values[:, [means[name] for name in measures]]
+    old = before.values[:, [columns[name] for name in measures]]
     queries, drawn = after.queries, step.sampling
     if before.queries != queries:
         places = {query: at for at, query in enumerate(before.queries)}
@@ -223,27 +221,28 @@ def _paired(step: _Step) -> Paired:
         drawn = None if drawn is None else drawn.at(rows)
     return Paired(
         systems=("before", "after"),
-        measures=tuple(map(str, measures)),
+        measures=measures,
         queries=queries,
         values=np.stack([old, new], axis=1),
-        ends={str(one): one.family.ends for one in measures},
+        ends={name: after.measures[means[name]].family.ends for name in measures},
         drawn=drawn,
     )
 
 
 def _chances(paired: Paired, real: float) -> dict[str, float]:
     """Return the p-value of each measure, 1 if it is certainly not below `real`; nothing if no value differs at all."""
-    before, after = paired.values[:, 0], paired.values[:, 1]
-    kept = ~np.isnan(before) & ~np.isnan(after)
     chances: dict[str, float] = {}
     differ = False
     for at, name in enumerate(paired.measures):
-        rows = np.flatnonzero(kept[:, at])
+        before, after = paired.values[:, 0, at], paired.values[:, 1, at]
+        unknown = np.isnan(before) | np.isnan(after)
+        if unknown.any():
+            before, after = before[~unknown], after[~unknown]
         chances[name] = 1.0
-        if np.array_equal(before[rows, at], after[rows, at]):
+        if np.array_equal(before, after):
             continue
-        differ, sampling = True, paired.sampling(rows)
-        apart = paired.apart(rows, 0, 1, at)[:, None]
+        differ, sampling = True, paired.sampling(np.flatnonzero(~unknown))
+        apart = rounded_differences(before, after)[:, None]
         if sampling is None and not _may_be_below(real, apart):
             continue
         (outcome,) = _TEST(apart, sampling=sampling)

@@ -17,8 +17,6 @@ from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-import duckdb
-
 from gainful.analysis.history.append_only_file import held
 from gainful.analysis.history.stored_lines import EntryColumns, StoredLine
 from gainful.errors import InputError, MissingDependencyError
@@ -164,7 +162,13 @@ class DuckDBStore(_DatabaseFile):
     """
 
     time_type = "TIMESTAMP WITH TIME ZONE"
-    problems = (duckdb.Error,)
+
+    def __init__(self, name: str) -> None:
+        import duckdb
+
+        super().__init__(name)
+        self._duckdb = duckdb
+        self.problems = (duckdb.Error,)
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[Execute]:
@@ -186,7 +190,7 @@ class DuckDBStore(_DatabaseFile):
         """Create the file under another name first: a process killed meanwhile would leave a file that can't be opened."""
         new = f"{self.name}.{os.getpid()}-{threading.get_ident()}.new"
         try:
-            duckdb.connect(new).close()
+            self._duckdb.connect(new).close()
             with suppress(FileExistsError):
                 os.link(new, self.name)
         finally:
@@ -197,8 +201,8 @@ class DuckDBStore(_DatabaseFile):
         until = time.monotonic() + _PATIENCE
         while True:
             try:
-                return duckdb.connect(self.name, read_only=not writes)
-            except duckdb.IOException:  # another process has the file open
+                return self._duckdb.connect(self.name, read_only=not writes)
+            except self._duckdb.IOException:  # another process has the file open
                 if time.monotonic() > until:
                     raise
                 time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - so that writers don't collide again
