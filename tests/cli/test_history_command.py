@@ -1,5 +1,6 @@
 """The command `history`: it appends entries, shows them, and writes the page."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -79,3 +80,71 @@ def test_what_does_not_fit_is_rejected(files, cli, arguments, said):
     done = cli("history", *arguments)
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
+
+
+@pytest.fixture
+def history(files):
+    """Entries of search (1.0 and one without a label) and, if asked for, of another run."""
+    for run, name, day in (("keyword", "1.0", 1), ("hybrid", "", 2)):
+        scores = gf.evaluate("judgments.qrels", f"{run}.run", "nDCG@10")
+        gf.history.add("s.history", scores, run="search", label=name, time=f"2026-05-0{day}")
+    return gf.history.read("s.history")
+
+
+def differences(done):
+    assert done.returncode == 0, done.stderr
+    return [(row["baseline"], row["difference"]) for row in json.loads(done.stdout)["differences"]]
+
+
+def test_an_entry_is_the_baseline_of_a_comparison(history, cli):
+    for name, entry in (("last", history[1]), ("release", history[0]), ("1.0", history[0])):
+        done = cli("compare", "judgments.qrels", f"s.history@{name}", "hybrid.run", "-f", "json")
+        fresh = {"base": entry.scores, "hybrid": "hybrid.run"}
+        expected = gf.compare("judgments.qrels", fresh, "nDCG@10")["hybrid", "nDCG@10"]
+        assert differences(done) == [(entry.title, expected.difference)]
+    assert expected.difference > 0.1
+    named = cli("compare", "--scores", "a=s.history@release", "b=s.history@last", "-f", "json")
+    assert differences(named) == [("a", expected.difference)]
+    page = cli("report", "judgments.qrels", "s.history@1.0", "hybrid.run", "-o", "page.html")
+    assert page.returncode == 0, page.stderr
+
+
+def test_an_entry_of_several_runs_is_named_with_its_run(history, cli):
+    scores = gf.evaluate("judgments.qrels", "hybrid.run", "nDCG@10")
+    gf.history.add("s.history", scores, run="a@b", label="a@b", time="2026-05-03")
+    line = ("compare", "judgments.qrels", "s.history@release", "hybrid.run", "-f", "json")
+    done = cli(*line)
+    assert done.returncode == 2
+    assert "several runs: search, a@b" in done.stderr
+    assert "s.history@search@release" in done.stderr
+    assert differences(cli(*line[:2], "s.history@a@b@a@b", *line[3:])) == [("a@b", 0)]
+    both = differences(cli(*line[:2], "s.history@search@release", *line[3:]))
+    assert both == [("1.0", pytest.approx(history[1].means["nDCG@10"] - history[0].means["nDCG@10"]))]  # fmt: skip
+
+
+def test_an_entry_that_does_not_exist_is_rejected(history, cli):
+    for run, said in (
+        ("s.history@1.1", "Did you mean '1.0'?"),
+        ("none.history@last", "none.history@last"),
+        ("keyword.run@last", "a history that gainful wrote"),
+    ):
+        done = cli("compare", "judgments.qrels", run, "hybrid.run")
+        assert done.returncode == 2
+        assert said in done.stderr
+    shutil.copy("hybrid.run", "s.history@last")  # a file of that name is a run
+    done = cli("compare", "judgments.qrels", "s.history@last", "hybrid.run", "-f", "json")
+    assert [difference for _, difference in differences(done)] == [0]
+
+
+def test_the_last_release_may_repeat_a_label(history):
+    for day, label in ((3, "2.0"), (4, "1.0")):
+        scores = gf.evaluate("judgments.qrels", "hybrid.run", "nDCG@10")
+        gf.history.add("s.history", scores, run="search", label=label, time=f"2026-05-0{day}")
+    read = gf.history.read("s.history")
+    assert read.entry("release") is read[3]
+    assert read.entry("1.0") is read[3]
+    gf.history.add("s.history", scores, run="other")
+    with pytest.raises(gf.errors.InputError, match="search, other"):
+        gf.history.read("s.history").entry("last")
+    with pytest.raises(gf.errors.InputError, match="no label"):
+        gf.history.read("s.history").entry("release", "other")

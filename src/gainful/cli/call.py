@@ -97,8 +97,13 @@ def _looks_like_judgments(path: str) -> bool:
 
 
 def judged_runs(
-    files: tuple[str, ...], options: Options, *, fewest: int = 1, most: int | None = None
-) -> tuple[str, dict[str, str]]:
+    files: tuple[str, ...],
+    options: Options,
+    *,
+    fewest: int = 1,
+    most: int | None = None,
+    entries: bool = False,
+) -> tuple[str, dict[str, Any]]:
     """Return the judgments, and the runs by name.
 
     Args:
@@ -106,9 +111,10 @@ def judged_runs(
         options: the options of the command; the judgments are removed from them.
         fewest: the minimum number of runs.
         most: the maximum number of runs; unlimited if None.
+        entries: as in `runs_of`.
     """
     judgments, runs = judgments_and_runs(files, options)
-    named = runs_of(runs, options, judgments)
+    named = runs_of(runs, options, judgments, entries=entries)
     if judgments is None or len(named) < fewest or (most is not None and len(named) > most):
         refuse_files(files, judgments_are_first=judgments is None or len(runs) < len(files))
     return judgments, named
@@ -300,31 +306,80 @@ def _policy_or_dialect(options: Options) -> dict[str, Any]:
 
 
 def runs_of(
-    runs: tuple[str, ...], options: Options, judgments: str | None = None
-) -> dict[str, str]:
+    runs: tuple[str, ...],
+    options: Options,
+    judgments: str | None = None,
+    *,
+    entries: bool = False,
+) -> dict[str, Any]:
     """Return the files of runs by name, including files in folders and patterns.
 
     `NAME=FILE` names a run, unless a file is really called so.
     With Spark, the files of a folder or pattern are parts of one run.
+
+    Args:
+        runs: the arguments of the command.
+        options: its options.
+        judgments: the file of the judgments, which isn't a run.
+        entries: whether `HISTORY@ENTRY` is the scores of an entry of a history.
     """
     if not runs:
         return {}
     refuse_standard_input_twice()
     engine = gf.Spark() if options.get("engine") == "spark" else None
-    if not any(name for name, _ in map(_named_run, runs)):
-        named = gf.inputs.find_runs(runs, judgments=judgments, engine=engine)
-        return {name: str(run) for name, run in named.items()}
-    files: dict[str, str] = {}
-    for run in runs:
-        name, path = _named_run(run)
-        for usual, file in gf.inputs.find_runs((path,), judgments=judgments, engine=engine).items():
+    named = [_named_run(run) for run in runs]
+    saved = {path: match for _, path in named if entries and (match := _entry_in(path))}
+
+    def found(*paths: str) -> dict[str, str]:
+        return {
+            name: str(run)
+            for name, run in gf.inputs.find_runs(paths, judgments=judgments, engine=engine).items()
+        }
+
+    if not saved and not any(name for name, _ in named):
+        return found(*runs)
+    files: dict[str, Any] = {}
+    for name, path in named:
+        by_name = _entry_of(*saved[path]) if path in saved else found(path)
+        for usual, file in by_name.items():
             if (name or usual) in files:
                 raise click.UsageError(
                     f"Two runs are named {name or usual}: {files[name or usual]} and {file}. Name one "
                     "of them, as in NAME=FILE."
                 )
-            files[name or usual] = str(file)
+            files[name or usual] = file
     return files
+
+
+_URL = re.compile(r"(postgres(?:ql)?://[^/]*/[^@]*)@(.+)")
+
+
+def _entry_in(path: str) -> tuple[str, str] | None:
+    """Return the history and the entry of `HISTORY@ENTRY`; None if it is the path of a run."""
+    if os.path.exists(path):  # noqa: PTH110 - of any text
+        return None
+    if url := _URL.fullmatch(path):
+        return url[1], url[2]
+    parts = [(path[: at.start()], path[at.end() :]) for at in re.finditer("@", path)]
+    files = [(file, name) for file, name in parts if name and os.path.isfile(file)]  # noqa: PTH113
+    return files[0] if files else None
+
+
+def _entry_of(history: str, name: str) -> "dict[str, gf.results.Baseline]":
+    """Return the scores of an entry of a history by its title; `RUN@ENTRY` is one of a run's entries."""
+    entries = gf.history.read(history)
+    for run in entries.runs:
+        if name.startswith(f"{run}@"):
+            entry = entries.entry(name.removeprefix(f"{run}@"), run)
+            break
+    else:
+        if len(entries.runs) > 1:
+            raise click.UsageError(
+                f"{history} has entries of several runs: {', '.join(entries.runs)}. Name one of them, as in "
+                f"{history}@{entries.runs[0]}@{name}."
+            )
+        entry = entries.entry(name)
+    return {entry.title: entry.scores}
 
 
 def _named_run(run: str) -> tuple[str | None, str]:

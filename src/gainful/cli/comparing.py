@@ -56,7 +56,8 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     """Test whether RUNs differ from BASE, how certain the difference is, and on which queries.
 
     JUDGMENTS and runs are the same files as for `gainful evaluate`; BASE may also be a file that
-    `gainful evaluate --save-baseline` wrote. Every RUN is compared with BASE, query by query, and p-values are
+    `gainful evaluate --save-baseline` wrote, or an entry of a history: search.history@last,
+    search.history@release (the last one with a label) or search.history@LABEL. Every RUN is compared with BASE, query by query, and p-values are
     corrected for multiple comparisons. If --judgments or the project file names the judgments, pass
     BASE and RUNs only, as also with --human and --model, which combine people's grades of some
     queries with a model's grades of all queries.
@@ -106,7 +107,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _compared(
-    judgments: str | None, runs: dict[str, str], options: Options, shared: dict[str, Any]
+    judgments: str | None, runs: dict[str, Any], options: Options, shared: dict[str, Any]
 ) -> "tuple[gf.results.Comparison, gf.results.Report | None]":
     """Compare, with --html as part of the report, so that nothing is read or measured twice."""
     how = call.keywords(gf.comparison.compare_scores, options)
@@ -155,12 +156,12 @@ def _compare_by_both(files: tuple[str, ...], options: Options) -> None:
 
 def _files_to_compare(
     files: tuple[str, ...], options: Options, *, fewest_of_scores: int = _FEWEST
-) -> tuple[str | None, dict[str, str]]:
+) -> tuple[str | None, dict[str, Any]]:
     """Return the judgments, if any, and the files to compare by name."""
     if not options.pop("scores"):
-        return call.judged_runs(files, options, fewest=_FEWEST)
+        return call.judged_runs(files, options, fewest=_FEWEST, entries=True)
     option.set_aside(options, ["measures"])
-    runs = call.runs_of(files, options)
+    runs = call.runs_of(files, options, entries=True)
     if len(runs) < fewest_of_scores:
         call.refuse_files(files, judgments_are_first=False)
     return None, runs

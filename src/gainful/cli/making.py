@@ -48,7 +48,7 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     --judgments or the project file names the judgments, every file is a RUN.
     """
     target = options["output"]
-    judgments, runs = call.judged_runs(files, options)
+    judgments, runs = call.judged_runs(files, options, entries=True)
     if len(runs) == 1:
         # Without a comparison, there is nothing to slice; but weights may be a column of the slices.
         sampled = any(options[name] for name in ("weights", "clusters", "strata"))

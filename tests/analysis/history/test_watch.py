@@ -243,6 +243,15 @@ def parsed(text):
     return samples
 
 
+def test_two_causes_of_a_fall_are_one_fall_in_openmetrics(watch, tmp_path):
+    keep = {"keep_runs": tmp_path / "runs", "measures": "AP"}
+    (first,) = watch(SAME, **keep)
+    watched = watch(WORSE, STRICTER, **keep)
+    assert [change.cause for change in watched[0].changes] == ["judgments", "run"]
+    of_run = (("run", first.run), ("measure", "AP"))
+    assert parsed(watched.to_openmetrics())["gainful_real_change", of_run] == -1
+
+
 def test_openmetrics_has_every_number_once(watch):
     odd = 'a "b"\\c\nd'
     runs = {odd: run_of(BETTER), "search": run_of(SAME)}

@@ -1,7 +1,7 @@
 """`History`: all entries of a history's file, as a table, and what changed between them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,9 @@ from gainful.errors import InputError
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.output.rendering.table_formats import Table
 from gainful.output.writing.result_base import Printed
+
+LAST, RELEASE = "last", "release"
+"""The entries that a run is compared with: the previous one, or the previous one with a label."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -60,6 +63,22 @@ class History(Printed):
             hint = did_you_mean(place, labelled)
             raise InputError("label", "the label of an entry, or its place", shown(place), hint)
         return labelled[place]
+
+    def entry(self, name: str = LAST, run: str | None = None) -> HistoryEntry:
+        """Return the entry to compare with, in the words of `watch`; its `scores` are a baseline.
+
+        Args:
+            name: `last`, the last entry; `release`, the last one with a label; or the label of an entry.
+            run: the run whose entries count; None if the history has only one.
+        """
+        if run is None and len(self.runs) > 1:
+            hint = did_you_mean("", self.runs)
+            raise InputError("run", "the name of one of the runs in the history", "none", hint)
+        entry = entry_named(self.entries if run is None else self.of(run), name)
+        if entry is None:
+            found = "no label" if self.entries else "no entry"
+            raise InputError("entry", "an entry to compare with", found)
+        return entry
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -111,6 +130,19 @@ class History(Printed):
     def __repr__(self) -> str:
         entries = counted(len(self.entries), "entry", "entries")
         return f"History({entries} of {', '.join(self.runs)}; {', '.join(self.measures)})"
+
+
+def entry_named(entries: Sequence[HistoryEntry], name: str) -> HistoryEntry | None:
+    """Return the entry of a run that is the last one, the last release, or has a label; None if there is none yet."""
+    releases = [entry for entry in entries if entry.label]
+    if name in (LAST, RELEASE):
+        return next(reversed(entries if name == LAST else releases), None)
+    labelled = {entry.label: entry for entry in releases}
+    if name not in labelled:
+        expected = "last, release, or the label of an earlier entry of the run"
+        hint = did_you_mean(name, [LAST, RELEASE, *labelled])
+        raise InputError("baseline", expected, shown(name), hint)
+    return labelled[name]
 
 
 def read(path: str | os.PathLike[str]) -> History:

@@ -20,11 +20,10 @@ from gainful.analysis.history.changes import (
     judgments_changed,
 )
 from gainful.analysis.history.entries import HistoryEntry, draft, read_time
-from gainful.analysis.history.history import History, read_store
+from gainful.analysis.history.history import LAST, History, entry_named, read_store
 from gainful.analysis.history.kept_runs import KeptRuns, options_of_kept
 from gainful.analysis.history.openmetrics import Gauge, as_openmetrics
 from gainful.analysis.history.stores import store_at
-from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import evaluate, evaluate_runs
 from gainful.evaluation.saved_baseline import Baseline
@@ -33,7 +32,7 @@ from gainful.evaluation.scores import Scores
 from gainful.matching.keyword_options import AveragingOptions, takes
 from gainful.measures.measure_family import MEAN
 from gainful.measures.notation import Measures
-from gainful.message_texts import counted, did_you_mean, shown
+from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Signed, Table, as_markdown, signed
 from gainful.output.writing.result_base import Document, Record, ResultOfRows
 from gainful.rows.input_types import Judgments, TableLike
@@ -41,8 +40,6 @@ from gainful.rows.runs_by_name import Runs, read_runs
 
 _Samples = list[tuple[dict[str, str], float | None]]
 _SHOWN = 3  # queries of a change in the paragraph
-LAST, RELEASE = "last", "release"
-"""The entries that a run is compared with: the previous one, or the previous one with a label."""
 
 
 class WatchingOptions(AveragingOptions, total=False):
@@ -295,12 +292,9 @@ def _gauges(watched: Watched) -> Iterator[Gauge]:
         for name, mean in entry.means.items():
             ends = entry.intervals.get(name) or (None, None)
             difference = run.difference(name) or (None, None, None)
-            drift = sum(
-                (change.difference > 0) - (change.difference < 0)
-                for change in run.changes
-                if change.measure == name
-            )
-            numbers = (mean, *ends, *difference, float(drift))
+            # One from the judgments and one from the run may both be real.
+            change = sum(one.difference for one in run.changes if one.measure == name)
+            numbers = (mean, *ends, *difference, float((change > 0) - (change < 0)))
             for gauge, number in zip(_OF_MEASURES, numbers, strict=True):
                 labels = {"run": run.run, "measure": name}
                 by_measure.setdefault(gauge, []).append((labels, number))
@@ -433,7 +427,7 @@ def watch(
     watched = []
     for name, result in scores.items():
         earlier = [entry for entry in before if entry.run == name and entry.time < when]
-        chosen = _baseline_of(earlier, baseline)
+        chosen = entry_named(earlier, baseline)
         again = measured_again(name, earlier[-1], result) if earlier else None
         base: Scores | Baseline | None = None
         if chosen is not None:
@@ -457,20 +451,6 @@ def watch(
 def _is_drop(change: Change) -> bool:
     """Return whether a run became worse, as far as it can be told."""
     return change.difference < 0 and change.cause not in (JUDGMENTS, POLICY)
-
-
-def _baseline_of(earlier: Sequence[HistoryEntry], baseline: str) -> HistoryEntry | None:
-    """Return the entry that a run is compared with; None if there is none yet."""
-    if baseline == LAST:
-        return earlier[-1] if earlier else None
-    labelled = {entry.label: entry for entry in earlier if entry.label}
-    if baseline == RELEASE:
-        return [*labelled.values()][-1] if labelled else None
-    if baseline not in labelled:
-        expected = "last, release, or the label of an earlier entry of the run"
-        hint = did_you_mean(baseline, [LAST, RELEASE, *labelled])
-        raise InputError("baseline", expected, shown(baseline), hint)
-    return labelled[baseline]
 
 
 @dataclass(frozen=True, slots=True)
