@@ -793,7 +793,7 @@ def refuse_conflicts(tables: Iterable[str], options: Options) -> None:
         raise click.UsageError(f"{problem}{conflict.more}.", context)
 
 
-_INDENT = 2  # of names without a help text
+_INDENT = 4  # of further lines of names without a help text
 _LONGEST_NAMES = 24  # characters of names and choices that fit next to the help
 _LINE = 76  # characters of names and choices that fit on a line
 FULL_HELP = "gainful.full_help"  # in a context: whether to show the full help
@@ -814,8 +814,8 @@ _OWN = {
 class HelpGroup(NamedTuple):
     """Options that belong together, by their names, separated by spaces.
 
-    If there is a `topic`, `gainful help` describes the options there, and the brief help only lists their names. If there
-    is a `command`, only its help has the group.
+    If there is a `topic`, `gainful help` describes the options there, and the brief help only names them. If there is a
+    `command`, only its help has the group.
     """
 
     title: str
@@ -845,6 +845,20 @@ _HELP_GROUPS = (
     HelpGroup("Policy", _POLICY, "policy"),
     HelpGroup("Memory, cores and engine", _MACHINE, "machine"),
 )
+
+_NAMED = {
+    "": "define subtopics resamples seed tie anytime test correction pairs level fail_unless junit movers digits verbose table_name tests",
+    "evaluate": "unseen estimate grades model random_sample tie_warning slices by best",
+    "compare": "judgments human model design drawn_at_random documents_drawn_at_random estimate grades random_sample interval worst best slices by html dialect summary",
+    "report": "grades log depth estimate model random_sample interval",
+    "watch": "judgments dialect baseline label interval slices by commit time keep_runs openmetrics webhook_template",
+    "judge": "order compare overlap_share show_ranks doc_format image_hosts tags title guideline secret behind_proxy no_open budget as",
+    "collect": "parameters per_prompt batch longest missing_texts ask_again per_minute timeout price_per_call retries name",
+    "recommend": "separator expected slices by",
+    "history": "slices",
+    "calibrate": "documents_drawn_at_random judge",
+}
+"""The options that the brief help of a command only names; "" for all commands."""
 
 
 def groups_of(
@@ -939,28 +953,33 @@ class GroupedCommand(click.Command):
                     formatter.write(f"{text}\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in groups."""
+        """Write the options in groups; the brief help describes the main ones, and then names the others."""
         full = ctx.meta.get(FULL_HELP, False)
         if full and self.more:
             with formatter.indentation():
                 write_paragraphs(formatter, self.more)
+        only_named = f"{_NAMED['']} {_NAMED.get(str(self.name), '')}".split()
+        others: list[str] = []
         for group, options in groups_of(self, self.get_params(ctx)):
-            if group.topic and not full:
-                write_paragraphs(formatter, f"{group.title} (gainful help {group.topic}):")
-                names = "  ".join(max(each.opts, key=len) for each in options)
-                first = " " * _INDENT
-                lines = textwrap.fill(
-                    names,
-                    formatter.width,
-                    initial_indent=first,
-                    subsequent_indent=first,
-                    break_on_hyphens=False,
-                )
-                formatter.write(f"{lines}\n")
-                continue
-            records = [help_record(each, ctx, full=full) for each in options]
-            with formatter.section(group.title):
-                formatter.write_dl([record for record in records if record])
-        if not full:
+            described = [
+                each
+                for each in options
+                if full or not (group.topic or each.name in only_named) or each.required
+            ]
+            if described:
+                records = [help_record(each, ctx, full=full) for each in described]
+                with formatter.section(group.title):
+                    formatter.write_dl([record for record in records if record])
+            if names := [max(each.opts, key=len) for each in options if each not in described]:
+                where = f" (gainful help {group.topic})" if group.topic else ""
+                others.append(f"{group.title}{where}: {'  '.join(names)}")
+        if others:
+            with formatter.section(f"More options; `gainful help {self.name}` describes them all"):
+                first = " " * formatter.current_indent
+                more = {"break_on_hyphens": False, "subsequent_indent": " " * _INDENT}
+                for line in others:
+                    text = textwrap.fill(line, formatter.width, initial_indent=first, **more)
+                    formatter.write(f"{text}\n")
+        elif not full:
             with formatter.indentation():
                 write_paragraphs(formatter, f"Run gainful help {self.name} for the full help.")
