@@ -21,12 +21,9 @@ from gainful.cli.option_table import (
     InputFile,
     Options,
     OutputFile,
-    is_set,
-    is_typed,
     option_name,
-    set_aside,
 )
-from gainful.cli.project import current_project
+from gainful.cli.project import current_project, is_set, is_typed, set_aside
 
 _CALLED_JUDGMENTS = re.compile(r"qrels|judge?ments", re.IGNORECASE)
 _HEAD = 1 << 16  # bytes, enough to recognise the numbers of most files
@@ -191,7 +188,7 @@ def work(
     options: Options | None = None,
     **shared: Any,
 ) -> Any:
-    """Call a function of the package that reports its progress.
+    """Call a function of the package, and show its progress if it reports it.
 
     Args:
         function: the function.
@@ -200,8 +197,8 @@ def work(
         shared: further keywords, which take precedence.
     """
     with progress_bar() as progress:
-        own = {} if options is None else keywords(function, options)
-        return function(*inputs, progress=progress, **own | shared)
+        own = keywords(function, {**(options or {}), "progress": progress})
+        return function(*inputs, **own | shared)
 
 
 def read_click_log(

@@ -1,5 +1,6 @@
 """The command that answers questions about click logs: `clicks`."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -8,15 +9,22 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import progress_bar, tell
-from gainful.cli.option_table import Options
-from gainful.cli.project import command
+from gainful.cli.main import tell
+from gainful.cli.project import command, is_typed
 
-_QUESTIONS = ("grades", "log", "models", "positions", "earnings", "preference")
+_QUESTIONS = {
+    "grades": "click_judgments",
+    "log": "read_log",
+    "models": "click_models",
+    "positions": "position_bias",
+    "earnings": "would_earn",
+    "preference": "interleaving_verdict",
+}
+"""The questions, and the functions of `gf.behaviour` that answer them with their own options."""
+_OTHER_NAMES = {"depth": "cutoff", "runs": "run"}  # of options, in some of these functions
 _MODELS = ("ctr", "coec", "cascade", "dcm", "sdbn", "dbn", "pbm", "ubm", "ccm")
 _DIALECTS = ("opensearch-workbench",)
 _FORMATS = call.formats_of("merged")
-Progress = Callable[[float, str], None] | None
 
 
 @command("gainful clicks impressions.csv --columns doc=product -o clicks.qrels")
@@ -57,114 +65,48 @@ def clicks(files: tuple[str, ...], **options: Any) -> None:
     clicked), a row per event, with the lists in --lists (such as OpenSearch's UBI), or counts (query, doc,
     impressions, clicks). It is a CSV, TSV, JSON, JSON lines or Parquet file.
     """
-    documents = "merged" if options["show"] == "grades" and not options["interleave"] else ""
-    options["reading"] = call.read_shared_options(options, documents=documents)
-    if options["interleave"]:
-        _print(_interleaved(files, options), options)
+    show, is_interleaving = options["show"], options["interleave"]
+    documents = "merged" if show == "grades" and not is_interleaving else ""
+    shared = call.read_shared_options(options, documents=documents)
+    if is_interleaving:
+        runs = call.runs_of(files, options)
+        call.print_result(call.work(gf.behaviour.interleave_runs, runs, options=options), options)
         return
     if len(files) > 1:
         raise click.UsageError(f"Expected one LOG, found {' '.join(files)}.")
-    show = options["show"]
     _refuse_unused(show)
-    with progress_bar() as progress:
-        log = gf.behaviour.read_log(files[0], **_reading(options))
-        result = _ANSWERS[show](log, options, progress)
-    if result is not log:  # whose table already shows them
+    options |= {"run": next(iter(options["runs"]), None), "cutoff": options["depth"]}
+    if show == "earnings" and len(options["runs"]) != 1:
+        raise click.UsageError("--show earnings requires one --run.")
+    if show == "preference":
+        options["runs"] = call.runs_of(options["runs"], options) or None
+    reading = call.keywords(gf.behaviour.read_log, options | shared)
+    log = result = gf.behaviour.read_log(files[0], **reading)
+    if show != "log":  # whose table already shows the oddities
+        own = {name: value for name, value in options.items() if name not in reading}
+        result = call.work(_answer(show), log, options=own)
         for oddity in log.oddities:
             tell(f"{files[0]}: {oddity}")
-    _print(result, options)
-
-
-def _print(result: Any, options: Options) -> None:
-    """Print or write a result; judgments can also be written as TREC."""
-    is_judgments = isinstance(result, gf.results.ClickJudgments)
-    if is_judgments and (options["output"] or options["format"] == "trec"):
+    if show == "grades" and (options["output"] or options["format"] == "trec"):
         call.write_documents(result, options, options["format"])
         tell(result.summary)
-        return
-    call.print_result(result, options)
+    else:
+        call.print_result(result, options)
 
 
-def _reading(options: Options) -> dict[str, Any]:
-    """Return the keyword arguments that read the log, as in `LogOptions`."""
-    how = {
-        name: options[name]
-        for name in ("lists", "first_position", "session_gap", "most_clicks", "actions")
-        if options[name] is not None
-    }
-    if options["reading"]["columns"]:
-        how["columns"] = options["reading"]["columns"]
-    return how | {"engine": options["reading"]["engine"]}
-
-
-def _grades(log: Any, options: Options, progress: Progress) -> Any:
-    return gf.behaviour.click_judgments(
-        log, options["model"], dialect=options["dialect"], thresholds=options["thresholds"],
-        level=options["level"], rounds=options["rounds"],
-        progress=progress,
-    )  # fmt: skip
-
-
-def _models(log: Any, options: Options, progress: Progress) -> Any:
-    how = {name: options[name] for name in ("rounds", "seed")}
-    return gf.behaviour.click_models(log, progress=progress, **how)
-
-
-def _positions(log: Any, options: Options, progress: Progress) -> Any:
-    how = {name: options[name] for name in ("depth", "level", "seed")}
-    how |= _method(options)
-    return gf.behaviour.position_bias(log, progress=progress, **how)
-
-
-def _method(options: Options) -> dict[str, Any]:
-    return {} if options["method"] is None else {"method": options["method"]}
-
-
-def _earnings(log: Any, options: Options, _: Progress) -> Any:
-    if len(options["runs"]) != 1:
-        raise click.UsageError("--show earnings requires one --run.")
-    how = {"cutoff": options["depth"], "level": options["level"], **_method(options)}
-    return gf.behaviour.would_earn(log, options["runs"][0], **how)
-
-
-def _preference(log: Any, options: Options, _: Progress) -> Any:
-    runs = call.runs_of(options["runs"], options) if options["runs"] else None
-    how = {"level": options["level"], **_method(options)}
-    return gf.behaviour.interleaving_verdict(log, runs=runs, **how)
-
-
-def _interleaved(files: tuple[str, ...], options: Options) -> Any:
-    runs = call.runs_of(files, options)
-    how = {"depth": options["depth"], "seed": options["seed"], **_method(options)}
-    return gf.behaviour.interleave_runs(runs, **how)
-
-
-_ANSWERS: dict[str, Callable[[Any, Options, Progress], Any]] = {
-    "grades": _grades,
-    "log": lambda log, *_: log,
-    "models": _models,
-    "positions": _positions,
-    "earnings": _earnings,
-    "preference": _preference,
-}
-# The questions that use an option, of those that not all use.
-_USED_BY = {
-    "model": "grades",
-    "dialect": "grades",
-    "thresholds": "grades",
-    "rounds": "grades models",
-    "method": "positions earnings preference",
-    "depth": "positions earnings",
-    "runs": "earnings preference",
-    "level": "grades positions earnings preference",
-    "seed": "models positions",
-}
+def _answer(show: str) -> Callable[..., Any]:
+    """Return the function that answers a question."""
+    function: Callable[..., Any] = getattr(gf.behaviour, _QUESTIONS[show])
+    return function
 
 
 def _refuse_unused(show: str) -> None:
     """Reject options that the question doesn't use, instead of ignoring them."""
-    written = {param.name: param.opts[0] for param in click.get_current_context().command.params}
-    for name, questions in _USED_BY.items():
-        if option.is_typed(name) and show not in questions.split():
-            meant = " or ".join(questions.split())
-            raise click.UsageError(f"{written[name]} needs --show {meant}.")
+    for param in click.get_current_context().command.params:
+        names = {str(param.name), _OTHER_NAMES.get(str(param.name), "")}
+
+        def uses(question: str, names: set[str] = names) -> bool:
+            return bool(names & {*inspect.signature(_answer(question)).parameters})
+
+        if is_typed(str(param.name)) and not uses(show) and (users := [*filter(uses, _QUESTIONS)]):
+            raise click.UsageError(f"{param.opts[0]} needs --show {' or '.join(users)}.")

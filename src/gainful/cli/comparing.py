@@ -12,7 +12,7 @@ from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import tell_former
 from gainful.cli.option_table import Options
-from gainful.cli.project import command, measures_in
+from gainful.cli.project import command, measures_in, set_aside
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Table
 
@@ -160,7 +160,7 @@ def _files_to_compare(
     """Return the judgments, if any, and the files to compare by name."""
     if not options.pop("scores"):
         return call.judged_runs(files, options, fewest=_FEWEST, entries=True)
-    option.set_aside(options, ["measures"])
+    set_aside(options, ["measures"])
     runs = call.runs_of(files, options, entries=True)
     if len(runs) < fewest_of_scores:
         call.refuse_files(files, judgments_are_first=False)

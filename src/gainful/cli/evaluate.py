@@ -10,7 +10,7 @@ from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import keep_imports
 from gainful.cli.option_table import Options
-from gainful.cli.project import ProjectCommand, command, current_project
+from gainful.cli.project import ProjectCommand, command, current_project, is_set, is_typed
 
 _MOST_DIGITS = 18  # of a number of documents
 
@@ -108,28 +108,16 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     # This imports the modules that measure, once the options are known to be valid.
     evaluate_runs = gf.evaluate_runs
     keep_imports()
-    measures = list(options["measures"])
     if options["bounds"] or options["estimate"]:
-        unseen = options["unseen"] or 0
-        how = {name: options[name] for name in call.UNJUDGED}
-        how |= {"unseen": None if unseen == "any" else unseen, "level": options["level"] or 0.95}
-        bounds = call.work(gf.judging.bounds_of_runs, judgments, runs, measures, **how, **shared)
+        if options["unseen"] == "any":
+            shared["unseen"] = None
+        bounded = gf.judging.bounds_of_runs
+        bounds = call.work(bounded, judgments, runs, options=options, **shared)
         call.print_result(bounds, options, per_query=options["per_query"])
     elif options["subtopics"]:
         _finish(_evaluate_subtopics(judgments, runs, options, shared), options)
     else:
-        own = (
-            "tie_warning",
-            "slices",
-            "by",
-            "weights",
-            "clusters",
-            "strata",
-            "arrival",
-            "population",
-        )
-        how = {name: options[name] for name in own} | shared
-        _finish(call.work(evaluate_runs, judgments, runs, measures, **how), options)
+        _finish(call.work(evaluate_runs, judgments, runs, options=options, **shared), options)
 
 
 def _finish(results: "gf.results.RunScores", options: Options) -> None:
@@ -193,7 +181,7 @@ def _evaluate_subtopics(
     judgments: str, runs: dict[str, str], options: Options, shared: dict[str, Any]
 ) -> "gf.results.RunScores":
     """Measure runs by judgments with subtopics, which are read once."""
-    is_chosen = option.is_typed("measures") or option.is_set("measures")
+    is_chosen = is_typed("measures") or is_set("measures")
     measures = list(options["measures"]) if is_chosen else "alpha_nDCG@20"
     columns = shared.pop("columns")
 

@@ -13,7 +13,7 @@ from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import FAILED
 from gainful.cli.option_table import Options
-from gainful.cli.project import ProjectCommand, command, no_such_option
+from gainful.cli.project import ProjectCommand, command, is_typed, no_such_option, set_aside
 
 _NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 _GRADES = re.compile(rf"\s*{_NUMBER}((\s*,\s*|\s+){_NUMBER})*\s*")
@@ -113,9 +113,9 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
 
 def _of_grades(grades: list[float], options: Options) -> "gf.results.Explanation":
     """Explain a list of grades; the project file does not apply."""
-    option.set_aside(options)
+    set_aside(options)
     shared = call.read_shared_options(options)
-    if idle := [name for name in _OF_RUNS if option.is_typed(name)]:
+    if idle := [name for name in _OF_RUNS if is_typed(name)]:
         raise click.UsageError(
             f"{option.option_name(idle[0])} requires JUDGMENTS and RUN instead of GRADES."
         )
@@ -175,7 +175,7 @@ def why(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("Pass either --dialects or --got.")
     tools = options["dialects"] or []
     if len(tools) > 1 and "gainful" not in tools:  # each tool has its own policy
-        option.set_aside(options, call.set_choices())
+        set_aside(options, call.set_choices())
         if choices := call.given_choices():
             raise click.UsageError(f"Each tool has its own policy: leave out {', '.join(choices)}.")
     is_chosen = bool(call.given_choices() or call.set_choices())
@@ -245,8 +245,8 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     difference, or both to compute the power.
     """
     sd, basis = options["sd"], list[str]()
-    if not files and not option.is_typed("judgments"):
-        option.set_aside(options)  # no files are read
+    if not files and not is_typed("judgments"):
+        set_aside(options)  # no files are read
         judgments, runs = None, dict[str, str]()
     else:
         judgments, runs = call.judged_runs(files, options, fewest=2, most=2)
@@ -254,9 +254,8 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     if judgments is not None:
         both = dict(zip(("base", "run"), runs.values(), strict=True))
         measure = options["measure"] or "nDCG@10"
-        names = ("slices", "weights", "clusters", "strata", "arrival", "population")
-        sampling = {name: options[name] for name in names}
-        comparison = call.work(gf.compare, judgments, both, measure, **sampling, **shared)
+        how = call.keywords(gf.comparison.compare_scores, options) | shared
+        comparison = call.work(gf.compare, judgments, both, measure, **how)
         difference = comparison.differences[0]
         sd = difference.sd
         if difference.clusters is not None:

@@ -9,7 +9,7 @@ from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import tell, write
 from gainful.cli.option_table import Options
-from gainful.cli.project import command
+from gainful.cli.project import command, is_typed
 
 _ACTIONS = ("add", "show", "page")
 _AGAIN = "again"  # the name of the old run while both are measured
@@ -53,7 +53,7 @@ def history(action: str, path: str, files: tuple[str, ...], **options: Any) -> N
         results = add_runs(path, files, options)
         call.print_result(results, options)
         return
-    if wrong := [name for name in _OF_ADDING if option.is_typed(name)]:
+    if wrong := [name for name in _OF_ADDING if is_typed(name)]:
         raise click.UsageError(
             f"{option.option_name(wrong[0])} needs the action add, not {action}."
         )
@@ -82,15 +82,12 @@ def add_runs(path: str, files: tuple[str, ...], options: Options) -> "gf.results
             "--again measures the previous run of one RUN: add one RUN at a time."
         )
     shared = call.read_shared_options(options)
-    names = ("slices", "weights", "clusters", "strata", "arrival", "population")
-    how = {name: options[name] for name in names if options[name] is not None}
-    measures = list(options["measures"])
     named = {f"run {name}": run for name, run in runs.items()} | ({_AGAIN: old} if old else {})
-    scores = call.work(gf.evaluate_runs, judgments, named, measures, **how, **shared)
+    scores = call.work(gf.evaluate_runs, judgments, named, options=options, **shared)
     again = scores.pop(_AGAIN, None)
     results = gf.results.RunScores({name: scores[f"run {name}"] for name in runs})
-    about = {name: options[name] or "" for name in ("label", "commit")}
+    about = call.keywords(gf.history.add, options) | {"again": again}
     for name, result in results.items():
-        entry = gf.history.add(path, result, run=name, time=options["time"], again=again, **about)
+        entry = gf.history.add(path, result, run=name, **about)
         tell(f"{path}: added {name}, {entry.title}")
     return results

@@ -13,7 +13,7 @@ from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import FAILED, print_data, tell, tell_some
 from gainful.cli.option_table import Options
-from gainful.cli.project import command
+from gainful.cli.project import command, own_modules, set_aside
 from gainful.message_texts import counted, shortened
 
 _TABLES = (
@@ -274,7 +274,7 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
     assessor, or a pattern such as '*.qrels'.
     """
     # They would be merged, and here each of them counts.
-    option.set_aside(options, ["assessors"])
+    set_aside(options, ["assessors"])
     runs = call.runs_of(options["runs"], options)
     if not runs:
         call.leave_out_columns(options, of="run")
@@ -380,7 +380,7 @@ def collect(source: str, **options: Any) -> None:
     options["parameters"] = _parameters_of(options["parameters"])
     options["grades"] = _grades_of(options["grades"])
     ask = gf.judging.collect_grades
-    with option.own_modules(click.get_current_context().obj):
+    with own_modules(click.get_current_context().obj):
         how = {"dry": options["dry_run"], **shared}
         grades = call.work(ask, source, model, options=options, **how)
     if options["dry_run"]:
@@ -473,7 +473,7 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
     call.refuse_standard_input("Sources, strata and judgments")
     if options.pop("documents"):
         if model is None:
-            option.set_aside(options, ["assessors"])
+            set_aside(options, ["assessors"])
         runs = call.runs_of(files, options, model)
         shared = call.read_shared_options(options)
         how = call.keywords(gf.judging.sample_documents, options) | shared
@@ -483,7 +483,7 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
             raise click.UsageError("Queries are drawn from one SOURCE: pass a single file.")
         if len(options["by"]) > 1:
             raise click.UsageError("--by accepts one column of --strata: pass it once.")
-        option.set_aside(options, ["dialect", "chunks", "chunk_map"])
+        set_aside(options, ["dialect", "chunks", "chunk_map"])
         shared = call.read_shared_options(options)
         options["by"] = next(iter(options["by"]), None)
         how = call.keywords(gf.judging.sample_queries, options) | call.reading(shared)
@@ -522,7 +522,7 @@ def merge(files: tuple[str, ...], **options: Any) -> None:
     FILE is a table with query, doc, assessor and grade. Alternatively, pass one FILE of judgments per
     assessor, or a pattern such as '*.qrels'.
     """
-    option.set_aside(options, ["assessors"])  # --rule has the same meaning here
+    set_aside(options, ["assessors"])  # --rule has the same meaning here
     how = call.read_shared_options(options, documents="merged")
     how |= call.keywords(gf.judging.merge_judgments, options)
     merged = gf.judging.merge_judgments(files[0] if len(files) == 1 else files, **how)

@@ -19,8 +19,11 @@ from gainful.cli.project import (
     Project,
     all_settings,
     command,
+    default_of,
     read_project_file,
     read_settings,
+    refuse_conflicts,
+    use_definitions,
 )
 from gainful.message_texts import closest
 from gainful.output.rendering.table_formats import Cell, Table
@@ -40,7 +43,8 @@ def measures(
     context: click.Context, /, name: str | None, subtopics: bool, recommend: bool, **options: Any
 ) -> None:
     """List the measures, or define the measure called NAME."""
-    option.refuse_conflicts(["measures"], {"subtopics": subtopics, "recommend": recommend})
+    use_definitions(options.pop("define"), context.obj)
+    refuse_conflicts(["measures"], {"subtopics": subtopics, "recommend": recommend})
     needs = "items" if recommend else "subtopics" if subtopics else None
     if name is None:
         call.print_result(gf.measures.families(needs=needs), options)
@@ -64,7 +68,7 @@ def _define_those_of_the_project(name: str, context: click.Context) -> None:
             raise
         project = read_settings(file)
         project.refuse_untrusted(["define"])
-        option.use_definitions(project.values.get("define", ()), project)
+        use_definitions(project.values.get("define", ()), project)
 
 
 @click.command()
@@ -212,7 +216,7 @@ def _rows(project: Project | None, context: click.Context, *, exact: bool) -> li
     for key, setting in all_settings().items():
         value = values.get(key)
         if key not in values and setting is not None:
-            value = option.default_of(setting, context)
+            value = default_of(setting, context)
         source = name if key in values else "default"
         rows.append([key, _written(value, exact=exact), source])
     return rows

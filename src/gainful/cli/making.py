@@ -11,7 +11,7 @@ from gainful.cli import option_table as option
 from gainful.cli.evaluate import INTERVAL, IntervalCommand
 from gainful.cli.main import print_data, seen_enough, tell, write
 from gainful.cli.option_table import Options
-from gainful.cli.project import command
+from gainful.cli.project import command, set_aside
 
 _MEGABYTE = 1_000_000
 _OF_GRADES = ("query", "doc", "assessor", "grade")  # the columns of --grades
@@ -52,7 +52,7 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     if len(runs) == 1:
         # Without a comparison, there is nothing to slice; but weights may be a column of the slices.
         sampled = any(options[name] for name in ("weights", "clusters", "strata"))
-        option.set_aside(options, ["by"] if sampled else ["slices", "by"])
+        set_aside(options, ["by"] if sampled else ["slices", "by"])
     grades = options.pop("grades")  # of assessors: not the possible grades of other commands
     shared = call.read_shared_options(options)
     gf.results.Report.check_path(target)
@@ -293,7 +293,7 @@ def convert(input_: str, output: str, kind: str, **options: Any) -> None:
     """Write a run or judgments; `_help` writes the help, from the table of extensions."""
     tagged = {} if options["tag"] is None else {"tag": options["tag"]}
     if kind == "run":
-        option.set_aside(options, ["assessors", "grade_words"])
+        set_aside(options, ["assessors", "grade_words"])
     elif tagged:
         raise click.UsageError("--tag requires --as run: judgments have no tag.")
     k, within = options.pop("reference"), options.pop("within")

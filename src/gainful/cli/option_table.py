@@ -6,15 +6,11 @@ keyword per group of `SHARED`, and a project file accepts the groups of `SECTION
 """
 
 import re
-import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import gainful as gf
@@ -251,39 +247,6 @@ def option_name(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def use_definitions(places: Iterable[str], project: object) -> None:
-    """Import user-defined measures, discounts and gains from modules in this folder or next to the project file."""
-    if places:
-        with own_modules(project):
-            gf.measures.use(*places)
-
-
-@contextmanager
-def own_modules(project: object) -> Iterator[None]:
-    """Allow imports from the current folder within the context, and from the project file's folder if it is trusted.
-
-    Otherwise a module named on the command line could import others, such as `random`, from an untrusted folder.
-    """
-    folders = [str(Path.cwd())]
-    file = getattr(project, "file", None)  # None for commands that read no project file
-    if file is not None and file.is_trusted:
-        folders.append(str(Path(file.resolved(".")).resolve()))
-    before = list(sys.path)
-    sys.path[:0] = folders
-    try:
-        yield
-    finally:
-        sys.path[:] = before
-
-
-def _define(context: click.Context, _: click.Parameter, places: tuple[str, ...]) -> None:
-    if context.resilient_parsing:  # a shell completes a word
-        return
-    if context.get_parameter_source("define") is ParameterSource.DEFAULT_MAP:
-        context.obj.refuse_untrusted(["define"])
-    use_definitions(places, context.obj)
-
-
 def _only(_: click.Context, __: click.Parameter, measures: tuple[str, ...]) -> str | None:
     if len(measures) > 1:
         raise click.UsageError("This command accepts one measure: pass -m once.")
@@ -331,12 +294,7 @@ def _comparing() -> Usages:
 
 
 _DEFINE = {
-    "--define MODULE:NAME...": {
-        "help": "A measure, discount or gain of your own for -m, defined with gainful.measures.define in a module in this folder; repeat for more.",
-        "is_eager": True,
-        "expose_value": False,
-        "callback": _define,
-    },
+    "--define MODULE:NAME...": "A measure, discount or gain of your own for -m, defined with gainful.measures.define in a module in this folder; repeat for more.",
 }
 WITHOUT_DEFAULT = {"default": (), "show_default": False}
 """Changes of an option with several values whose help describes the default."""
@@ -720,77 +678,6 @@ CONFLICTS = {
     ),
 }  # fmt: skip
 """Options that cannot be combined, by command or by a group of options."""
-
-
-def is_typed(name: str) -> bool:
-    """Return whether an option was set on the command line."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is ParameterSource.COMMANDLINE
-
-
-def is_set(name: str) -> bool:
-    """Return whether the value of an option comes from the project file."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is ParameterSource.DEFAULT_MAP
-
-
-def set_aside(options: Options, names: Collection[str] | None = None) -> None:
-    """Replace the project file's settings with the defaults, for options that have no meaning here.
-
-    Args:
-        options: the options of the command, which are changed.
-        names: the names of the options to reset; all if None.
-    """
-    context = click.get_current_context()
-    for option in context.command.params:
-        name = str(option.name)
-        if is_set(name) and (names is None or name in names):
-            options[name] = default_of(option, context)
-            context.set_parameter_source(name, ParameterSource.DEFAULT)
-
-
-def default_of(option: click.Parameter, context: click.Context) -> Any:
-    """Return the default value of an option."""
-    value = option.to_info_dict()["default"]
-    if option.multiple:
-        value = tuple(value or ())
-    return value if option.callback is None else option.callback(context, option, value)
-
-
-def refuse_conflicts(tables: Iterable[str], options: Options) -> None:
-    """Reject options that cannot be combined, by these tables of `CONFLICTS`.
-
-    Settings of the project file are not rejected, but replaced with the defaults.
-    """
-    context = click.get_current_context()
-    params = {str(param.name): param for param in context.command.params}
-    used = [
-        name
-        for name, value in options.items()
-        if value not in (None, (), "duckdb") and (value is not False or is_typed(name))
-    ]
-
-    def written(names: Iterable[str], word: str) -> str:
-        return f" {word} ".join(
-            "RUNs" if isinstance(params[name], click.Argument) else max(params[name].opts, key=len)
-            for name in names
-        )
-
-    for conflict in (conflict for table in tables for conflict in CONFLICTS[table]):
-        first = [name for name in conflict.options.split() if name in used and name in params]
-        second = [name for name in conflict.others.split() if name in used]
-        needed = conflict.needed.split()
-        if not first or not (second or needed) or {*used} & {*needed}:
-            continue
-        typed, others = [*filter(is_typed, first)], [*filter(is_typed, second)]
-        if needed and typed:
-            problem = f"{written(typed[:1], '')} requires {written(needed, 'or')}"
-        elif typed and others:
-            problem = f"{written(typed, 'and')} cannot be combined with {written(others, 'and')}"
-        else:
-            set_aside(options, first if needed or others else second)
-            continue
-        raise click.UsageError(f"{problem}{conflict.more}.", context)
 
 
 _INDENT = 4  # of further lines of names without a help text

@@ -1,4 +1,4 @@
-"""A project's file, `gainful.toml` or `[tool.gainful]` of a `pyproject.toml`, and the commands that use its settings.
+"""A project's file, `gainful.toml` or `[tool.gainful]` of a `pyproject.toml`, and commands, whose options it may set.
 
 Only commands read it: what Python returns, and what `gainful trec_eval` prints, never depends on the current folder.
 Settings are options of commands, and the options say which values are permitted. What depends on the machine (memory,
@@ -13,12 +13,15 @@ import functools
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import gainful as gf
 from gainful.cli.main import tell, tell_former
@@ -29,10 +32,8 @@ from gainful.cli.option_table import (
     SECTIONS,
     GroupedCommand,
     InputFile,
-    is_set,
-    is_typed,
+    Options,
     options_of_group,
-    refuse_conflicts,
     write_paragraphs,
 )
 from gainful.message_texts import did_you_mean, shown
@@ -77,6 +78,102 @@ def current_project() -> "Project | None":
     """Return the settings of the project file, if the current command has one."""
     project = click.get_current_context().obj
     return project if isinstance(project, Project) else None
+
+
+def is_typed(name: str) -> bool:
+    """Return whether an option was set on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
+
+
+def is_set(name: str) -> bool:
+    """Return whether the value of an option comes from the project file."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.DEFAULT_MAP
+
+
+def set_aside(options: Options, names: Collection[str] | None = None) -> None:
+    """Replace the project file's settings with the defaults, for options that have no meaning here.
+
+    Args:
+        options: the options of the command, which are changed.
+        names: the names of the options to reset; all if None.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = str(option.name)
+        if is_set(name) and (names is None or name in names):
+            options[name] = default_of(option, context)
+            context.set_parameter_source(name, ParameterSource.DEFAULT)
+
+
+def default_of(option: click.Parameter, context: click.Context) -> Any:
+    """Return the default value of an option."""
+    value = option.to_info_dict()["default"]
+    if option.multiple:
+        value = tuple(value or ())
+    return value if option.callback is None else option.callback(context, option, value)
+
+
+def refuse_conflicts(tables: Iterable[str], options: Options) -> None:
+    """Reject options that cannot be combined, by these tables of `CONFLICTS`.
+
+    Settings of the project file are not rejected, but replaced with the defaults.
+    """
+    context = click.get_current_context()
+    params = {str(param.name): param for param in context.command.params}
+    used = [
+        name
+        for name, value in options.items()
+        if value not in (None, (), "duckdb") and (value is not False or is_typed(name))
+    ]
+
+    def written(names: Iterable[str], word: str) -> str:
+        return f" {word} ".join(
+            "RUNs" if isinstance(params[name], click.Argument) else max(params[name].opts, key=len)
+            for name in names
+        )
+
+    for conflict in (conflict for table in tables for conflict in CONFLICTS[table]):
+        first = [name for name in conflict.options.split() if name in used and name in params]
+        second = [name for name in conflict.others.split() if name in used]
+        needed = conflict.needed.split()
+        if not first or not (second or needed) or {*used} & {*needed}:
+            continue
+        typed, others = [*filter(is_typed, first)], [*filter(is_typed, second)]
+        if needed and typed:
+            problem = f"{written(typed[:1], '')} requires {written(needed, 'or')}"
+        elif typed and others:
+            problem = f"{written(typed, 'and')} cannot be combined with {written(others, 'and')}"
+        else:
+            set_aside(options, first if needed or others else second)
+            continue
+        raise click.UsageError(f"{problem}{conflict.more}.", context)
+
+
+def use_definitions(places: Iterable[str], project: object) -> None:
+    """Import user-defined measures, discounts and gains from modules in this folder or next to the project file."""
+    if places:
+        with own_modules(project):
+            gf.measures.use(*places)
+
+
+@contextmanager
+def own_modules(project: object) -> Iterator[None]:
+    """Allow imports from the current folder within the context, and from the project file's folder if it is trusted.
+
+    Otherwise a module named on the command line could import others, such as `random`, from an untrusted folder.
+    """
+    folders = [str(Path.cwd())]
+    file = getattr(project, "file", None)  # None for commands that read no project file
+    if file is not None and file.is_trusted:
+        folders.append(str(Path(file.resolved(".")).resolve()))
+    before = list(sys.path)
+    sys.path[:0] = folders
+    try:
+        yield
+    finally:
+        sys.path[:] = before
 
 
 @dataclass(frozen=True, slots=True)
@@ -715,6 +812,10 @@ class ProjectCommand(GroupedCommand):
         project = ctx.obj if isinstance(ctx.obj, Project) else None
         conflicts = [name for name in (self.name, "chunks", "spark") if name in CONFLICTS]
         files = [params[name] for name in ("files", "arguments", "runs") if name in params]
+        define = params.pop("define", ())
+        if project is not None and is_set("define"):
+            project.refuse_untrusted(["define"])
+        use_definitions(define, project)
         if is_typed("columns"):
             params["columns"] = tuple(
                 pair for text in params["columns"] for pair in _NEXT_PAIR.split(text)

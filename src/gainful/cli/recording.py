@@ -13,7 +13,7 @@ from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import tell, tell_some
 from gainful.cli.option_table import Options
-from gainful.cli.project import command, current_project
+from gainful.cli.project import command, current_project, is_set, is_typed, own_modules, set_aside
 from gainful.output.writing.output_files import read_naming
 
 SERVICE = ("url", "call", "command")
@@ -52,7 +52,7 @@ def run(queries: str | None, **options: Any) -> None:
     queries, project = queries_to_send(queries), current_project()
     set_aside_others(options)
     if project is not None:
-        project.refuse_untrusted([name for name in options if option.is_set(name)])
+        project.refuse_untrusted([name for name in options if is_set(name)])
     output, own_cache = options["output"], options.pop("cache")
     call.check_files()
     call.refuse_other_endings(output, *_ENDINGS)
@@ -103,7 +103,7 @@ def record_run(
     """Send queries to the search service that the options describe."""
     headers = _headers_of(options["headers"])
     with (
-        option.own_modules(click.get_current_context().obj),
+        own_modules(click.get_current_context().obj),
         redirect_stdout(sys.stderr),  # the output of a user's function isn't part of the run
     ):
         how = {"cache": cache, "headers": headers}
@@ -125,12 +125,12 @@ def _format_of_run(output: str | None) -> str:
 
 def set_aside_others(options: Options) -> None:
     """Ignore the project file's settings for a service other than the one on the command line."""
-    if option.is_typed("call") or option.is_typed("command"):
-        option.set_aside(options, {*SERVICE, *_OF_ENGINES, *_OF_SERVERS})
-    elif option.is_typed("url"):
-        option.set_aside(options, {"call", "command"})
-    if option.is_typed("engine"):
-        option.set_aside(options, _OF_ENGINES)
+    if is_typed("call") or is_typed("command"):
+        set_aside(options, {*SERVICE, *_OF_ENGINES, *_OF_SERVERS})
+    elif is_typed("url"):
+        set_aside(options, {"call", "command"})
+    if is_typed("engine"):
+        set_aside(options, _OF_ENGINES)
 
 
 def _headers_of(headers: tuple[str, ...]) -> dict[str, str] | None:

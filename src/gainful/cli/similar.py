@@ -7,7 +7,7 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.project import command
+from gainful.cli.project import command, is_typed, refuse_conflicts, set_aside
 
 _BY = ("rbo", "tau", "tau_ap", "tau_h", "promoted")
 _KINDS = ("extrapolated", "least", "residual", "most")
@@ -45,25 +45,23 @@ def similar(files: tuple[str, ...], **options: Any) -> None:
     With two RUNs, the output is a table; with more, a matrix for each measure of similarity. With --measure, it is a
     matrix of how similarly the measures order the RUNs.
     """
-    by_measures = option.is_typed("measures")
+    by_measures = is_typed("measures")
     if not by_measures:
-        option.set_aside(options)
-        option.refuse_conflicts(["similar"], options)  # now without a project's measures
+        set_aside(options)
+        refuse_conflicts(["similar"], options)  # now without a project's measures
     judgments, runs = call.runs_alone(files, options)
     if len(runs) < _FEWEST:
         raise click.UsageError(f"Expected at least two RUNs, found {' '.join(runs) or 'none'}.")
-    by = [] if options["by"] is None else [name.replace("-", "_") for name in options["by"]]
-    chosen: dict[str, Any] = {"by": by} if by else {}
+    options["by"] = [name.replace("-", "_") for name in options["by"] or ()] or None
     shared = call.read_shared_options(options)
     if by_measures:
         if judgments is None:
             raise click.UsageError("--measure requires --judgments.")
-        measures = list(options["measures"])
-        result = call.work(
-            gf.statistics.similar_measures, judgments, runs, measures, **chosen, **shared
-        )
+        compared = gf.statistics.similar_measures
+        options["judgments"] = None  # an input, not an option
+        result = call.work(compared, judgments, runs, options=options, **shared)
     else:
-        own = {name: options[name] for name in ("p", "depth", "kind", "level")}
-        own |= {"ties": options["tied"]} | chosen
-        result = call.work(gf.statistics.similar, runs, **own, **call.reading(shared))
+        options["ties"] = options["tied"]
+        reading = call.reading(shared)
+        result = call.work(gf.statistics.similar, runs, options=options, **reading)
     call.print_result(result, options)

@@ -10,7 +10,7 @@ from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import FAILED, tell
 from gainful.cli.option_table import Options
-from gainful.cli.project import command, current_project
+from gainful.cli.project import command, current_project, is_set, is_typed, set_aside
 from gainful.cli.recording import (
     SERVICE,
     queries_to_send,
@@ -20,10 +20,6 @@ from gainful.cli.recording import (
 )
 
 _RECORDING = tuple(option.options_of_group("recording"))
-_WATCHED = (
-    "baseline", "label", "commit", "time", "keep_runs", "fail_if", "fail_unless", "fail_on_drop", "dry_run", "level", "interval",
-    "anytime", "slices", "by", "weights", "clusters", "strata", "arrival", "population",
-)  # fmt: skip
 
 
 @command(
@@ -63,7 +59,7 @@ def watch(files: tuple[str, ...], **options: Any) -> None:
         )
     _check_sources(runs, options)
     if project is not None:
-        project.refuse_untrusted([name for name in options if option.is_set(name)])
+        project.refuse_untrusted([name for name in options if is_set(name)])
     service = {name: options.pop(name) for name in _RECORDING}
     queries = options.pop("queries")
     options["fail_if"], options["fail_unless"] = call.gate_rules(options, compared=True)
@@ -76,10 +72,8 @@ def watch(files: tuple[str, ...], **options: Any) -> None:
             recorded = record_run(queries_to_send(queries), service)
             tell_recorded(recorded)
             named = {recorded.tag: recorded}
-        how = {name: options[name] for name in _WATCHED if options[name] is not None}
-        measures = list(options["measures"])
-        store = options["store"]
-        watched = call.work(gf.history.watch, store, judgments, named, measures, **how, **shared)
+        inputs = options["store"], judgments, named
+        watched = call.work(gf.history.watch, *inputs, options=options, **shared)
     except gf.errors.GainfulError as problem:
         if webhook is not None and not options["dry_run"]:
             _post(webhook, _fields_of(problem, options), "", must_arrive=False)
@@ -93,12 +87,12 @@ def _check_sources(runs: tuple[str, ...], options: Options) -> None:
         raise click.UsageError(
             "Name the history: --store search.history, or store in [watch] of a project file."
         )
-    typed = [name for name in SERVICE if option.is_typed(name)]
+    typed = [name for name in SERVICE if is_typed(name)]
     if runs and typed:
         written = " and ".join(map(option.option_name, typed))
         raise click.UsageError(f"{written} records a run: leave it out, or the RUNs.")
     if runs:
-        option.set_aside(options, (*_RECORDING, "queries"))
+        set_aside(options, (*_RECORDING, "queries"))
         return
     set_aside_others(options)
     if sum(options[name] is not None for name in SERVICE) != 1:
