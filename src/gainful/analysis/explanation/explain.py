@@ -3,8 +3,8 @@
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import steps_of_own
 from gainful.evaluation.evaluate import with_values_of_run
-from gainful.evaluation.gains_ranks_and_ideals import Terms, Working, said
+from gainful.evaluation.gains_ranks_and_ideals import Terms, Working, discounts_of, said
 from gainful.evaluation.measures_on_grade_lists import Grades, match_grades
 from gainful.evaluation.measuring import COMPUTE
 from gainful.evaluation.request import read_one
@@ -56,14 +56,23 @@ from gainful.measures.notation import DocumentMeasure, GivenMeasure, read_measur
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.measures.tool_dialect import Dialect
+from gainful.message_texts import counted
 from gainful.rows.identifiers import id_text
 from gainful.rows.input_types import Judgments, Run
+
+if TYPE_CHECKING:
+    from gainful.evaluation.covered_passages import CoveredPassage
+    from gainful.evaluation.time_and_text import Walk
 
 _TITLES = {
     "judged": "the ideal: all judged documents, best first",
     "retrieved": "the ideal: the documents of the list, best first",
     "list": "the ideal of the list itself, best first",
 }
+_SUMS = ("evidence_recall", "evidence_precision", "evidence_IoU", "evidence_nDCG")
+_MOST_PASSAGES = 8  # in a remark
+_MOST_RANKS = 8  # in a remark
+_HEADINGS = {"TBG": ("exp(−t·ln 2/h)", "seconds"), "U": ("1 − x/L", "characters")}
 
 
 @takes(EvaluatingOptions)
@@ -112,15 +121,10 @@ def explain(
                 "a measure of ranks and grades",
                 f"'{asked}', which needs {asked.family.needs}",
             )
-        # Imported here because most measures need no other tables.
         if asked.family.needs == EVIDENCE:
-            from gainful.analysis.explanation.chunk_by_chunk import chunk_by_chunk
-
-            worked = chunk_by_chunk(worked, reader, run, name)
+            worked = _chunk_by_chunk(worked, reader, run, name)
         elif asked.family.needs == LENGTHS:
-            from gainful.analysis.explanation.document_by_document import document_by_document
-
-            worked = document_by_document(worked, reader, run, name, request.tables)
+            worked = _document_by_document(worked, reader, run, name, request.tables)
         return dataclasses.replace(worked, doc_type=reader.doc_type(run))
 
 
@@ -341,3 +345,90 @@ def _part(title: str, name: str, steps: Sequence[Step], total: float | None, **s
     ]
     count = max(matters, default=min(len(steps), 1))
     return Part(title, name, tuple(steps[:count]), total, len(steps) - count, **shown)
+
+
+def _chunk_by_chunk(worked: Explanation, reader: Reader, run: Run, query: str) -> Explanation:
+    """Return the explanation of a measure of evidence with the chunks instead of their documents."""
+    # Imported here because most measures need no other tables.
+    from gainful.evaluation.covered_passages import covered_passages, listed_chunks
+    from gainful.evaluation.evidence import evidence_of_run, ratio_of
+
+    found, measure = evidence_of_run(reader, run), worked.measure
+    chunks = listed_chunks(found, query, measure.cutoff)
+    ratio, place = ratio_of(found, measure), found.queries.index(query)
+    if ratio.empty[place]:
+        return worked
+    adds = bool(chunks) and measure.name in _SUMS
+    discount, depth = measure.parameters.get("discount"), len(chunks)
+    of_query, rank, gains = found.covered(measure).added()
+    own = of_query == place
+    added = np.bincount(rank[own], gains[own], minlength=depth + 1)
+    discounts = np.ones(depth + 1)
+    if discount is not None:
+        discounts = discounts_of(discount, measure.parameters["base"], depth)
+    ranks = np.array([chunk.rank for chunk in chunks], np.int64)
+    entries = [Entry(chunk.rank, chunk.rank, chunk.place, chunk.grade) for chunk in chunks]
+    steps = steps_with(entries, Terms(added[ranks], discounts[ranks]))
+    last = max((step.rank for step in steps if step.gain or step.grade), default=1)
+    total, beyond = (steps[-1].sum if adds else None), max(depth - last, 0)
+    name, weight = ("found", "") if discount is None else ("DCG", "discount")
+    listed = tuple(steps[:last])
+    part = Part("the chunks", name, listed, total, beyond, "new evidence", weight, adds)
+    quotient = (float(ratio.part[place]), float(ratio.whole[place]))
+    is_worked = ratio.symbols and (measure.name in _SUMS or quotient[0])
+    working = Working(ratio.symbols, "{} / {}", quotient) if is_worked else Working()
+    remark = _remark(covered_passages(found, chunks, query), found.evidence.unit)
+    numbers = written_working(working, worked.value)
+    return dataclasses.replace(worked, parts=(part,), remark=remark, working=numbers)
+
+
+def _remark(passages: Sequence["CoveredPassage"], unit: str) -> str:
+    """Describe where each passage was found."""
+    several = len({passage.group for passage in passages}) < len(passages)
+    said = [_said(passage, several=several) for passage in passages[:_MOST_PASSAGES]]
+    if len(passages) > _MOST_PASSAGES:
+        said.append(f"and {counted(len(passages) - _MOST_PASSAGES, 'more passage')}")
+    return f"{unit}; {'; '.join(said)}"
+
+
+def _said(passage: "CoveredPassage", *, several: bool) -> str:
+    ranks = dict.fromkeys(part.chunk.rank for part in passage.parts if part.chunk is not None)
+    where = f"{passage.doc} {passage.start}–{passage.end}"
+    if several:
+        where += f" of group {passage.group}"
+    if not ranks:
+        return f"{where}: not retrieved"
+    size = passage.end - passage.start
+    share = "all" if passage.found == size else f"{passage.found} of {size}"
+    at = "ranks" if len(ranks) > 1 else "rank"
+    return f"{where}: {share} at {at} {', '.join(map(str, ranks))}"
+
+
+def _document_by_document(
+    worked: Explanation, reader: Reader, run: Run, query: str, tables: Mapping[str, object]
+) -> Explanation:
+    """Return the explanation of a measure of time and text with what each document adds when the user reaches it."""
+    from gainful.evaluation.tables_beside_judgments import lengths_of
+    from gainful.evaluation.time_and_text import walk_of_query
+
+    weight, unit = _HEADINGS[worked.measure.name]
+    walked = walk_of_query(worked.measure, reader, run, query, lengths_of(reader, tables))
+    known = [None if math.isnan(grade) else float(grade) for grade in walked.grades]
+    listed = zip(walked.docs, known, strict=True)
+    entries = [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(listed, 1)]
+    steps = steps_with(entries, Terms(walked.gains, walked.weights))
+    part = _part("the list", SUM, steps, steps[-1].sum if steps else 0.0, weight=weight)
+    remark = _remark_on_time(walked, len(part.steps), unit)
+    return dataclasses.replace(worked, parts=(part,), remark=remark)
+
+
+def _remark_on_time(walked: "Walk", last: int, unit: str) -> str:
+    """Describe when each document counts, and which documents are skipped."""
+    shown = min(last, _MOST_RANKS)
+    at = ", ".join(said(float(when)) for when in walked.at[:shown])
+    more = ", …" if shown < last else ""
+    repeated = [
+        doc for doc, again in zip(walked.docs[:last], walked.repeats, strict=False) if again
+    ]
+    passed = f"; skipped as repeated: {', '.join(repeated[:_MOST_RANKS])}" if repeated else ""
+    return f"{unit} at each rank: {at}{more}{passed}" if shown else ""

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gainful.analysis.explanation.printed_arithmetic import written_value
-from gainful.analysis.explanation.worked_lists import JudgedRanking, Worth
+from gainful.analysis.explanation.worked_lists import JudgedRanking, Worth, under_policy
 from gainful.analysis.explanation.worked_tables import Explanation, Part
 from gainful.errors import InputError
-from gainful.matching.dict_matching import treat_unjudged
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import did_you_mean, shown
 
@@ -143,15 +142,7 @@ def changed_ranking(
     policy = listed.policy
     if policy.ties != "average":  # otherwise the order of documents with equal scores stays open
         policy = replace(policy, ties="order")
-    grades, every_score = treat_unjudged(policy.unjudged, listed.query, judged, scores)
-    return replace(
-        listed,
-        judged=judged,
-        returned=scores,
-        grades={doc: float(grade) for doc, grade in grades.items()},
-        scores={doc: float(score) for doc, score in every_score.items()},
-        policy=policy,
-    )
+    return under_policy(listed.query, judged, scores, policy, missing=listed.missing)
 
 
 def after_changes(

@@ -504,16 +504,22 @@ def judged_ranking_of(
     """Return a query under the policy; `scores` is None if the run lacks the query."""
     judged = judged_of(grades, query, policy)
     returned = {} if scores is None else returned_of(scores, query, policy, chunks)
+    return under_policy(query, judged, returned, policy, missing=scores is None)
+
+
+def under_policy(
+    query: str,
+    judged: Mapping[str, float],
+    returned: Mapping[str, float],
+    policy: Policy,
+    *,
+    missing: bool,
+) -> JudgedRanking:
+    """Return the judged and the returned documents of a query, with unjudged documents treated as the policy says."""
     every_grade, every_score = treat_unjudged(policy.unjudged, query, judged, returned)
-    return JudgedRanking(
-        query,
-        judged,
-        returned,
-        {doc: float(grade) for doc, grade in every_grade.items()},
-        {doc: float(score) for doc, score in every_score.items()},
-        policy,
-        scores is None,
-    )
+    grades = {doc: float(grade) for doc, grade in every_grade.items()}
+    scores = {doc: float(score) for doc, score in every_score.items()}
+    return JudgedRanking(query, judged, returned, grades, scores, policy, missing)
 
 
 def sums_of(listed: Sequence[JudgedRanking], measure: Measure, policy: Policy) -> Sums:
