@@ -27,7 +27,7 @@ _GROUPS = {
     "Decide": {
         "leaderboard": ("comparing", "Rank many runs, with the uncertainty of each rank."),
         "history": ("history", "Keep scores over time, and show which changes are real."),
-        "watch": ("watch", "Measure on a schedule: add to a history, check, and notify."),
+        "watch": ("history", "Measure on a schedule: add to a history, check, and notify."),
         "similar": ("similar", "Measure how similar runs are, or the orders of runs by measures."),
         "power": ("explaining", "Compute how many queries a comparison needs."),
         "why": ("explaining", "Explain why two tools differ, or find the tool behind a number."),

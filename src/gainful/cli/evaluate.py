@@ -12,8 +12,6 @@ from gainful.cli.main import keep_imports
 from gainful.cli.option_table import Options
 from gainful.cli.project import ProjectCommand, command, current_project, is_set, is_typed
 
-_MOST_DIGITS = 18  # of a number of documents
-
 
 def _methods() -> list[str]:
     return list(gf.comparison.comparison_choices()["interval"])
@@ -49,13 +47,6 @@ INTERVAL = {
 """The option of commands that print intervals of means."""
 
 
-def _unseen(text: str) -> int | str:
-    """Return a number of documents, or any."""
-    if text != "any" and not (text.isdecimal() and len(text) <= _MOST_DIGITS):
-        raise ValueError(text)
-    return text if text == "any" else int(text)
-
-
 @command(
     "gainful evaluate qrels.txt bm25.run",
     "gainful evaluate qrels.txt bm25.run dense.run -m 'nDCG@5,10 AP RR'",
@@ -70,10 +61,7 @@ def _unseen(text: str) -> int | str:
     {
         "--subtopics": "JUDGMENTS have subtopics (query subtopic doc grade); -m defaults to alpha_nDCG@20 (see `gainful measures --subtopics`).",
         "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN; --estimate includes them.",
-        "--unseen COUNT": {
-            "help": "With --bounds or --estimate: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
-            "type": option.Parsed(_unseen, "a number of documents, 0 or more, or any"),
-        },
+        "--unseen COUNT|any": "With --bounds or --estimate: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
     },
     "unjudged",
     {

@@ -153,6 +153,14 @@ def weights_in(text: str) -> dict[str, float]:
     return weights
 
 
+def unseen_in(text: str) -> int | str:
+    """Return a number of documents, or any."""
+    if text != "any" and not (text.isdecimal() and len(text) <= _MOST_DIGITS):
+        raise ValueError(text)
+    return text if text == "any" else int(text)
+
+
+_MOST_DIGITS = 18  # of a number of documents
 _INPUTS = (
     "INPUT",
     "FILE|URL",
@@ -171,6 +179,11 @@ _TYPES: Mapping[str, Any] = {
     "NUMBERS": Parsed(numbers_in, "numbers such as 1,2"),
     "GRADES": Parsed(possible_grades_in, "grades such as 0,1,2"),
     "LOW..HIGH": Parsed(range_in, "LOW..HIGH, such as 0..3"),
+    "GRADES|LOW..HIGH|WORDS": Parsed(
+        lambda text: text if are_words(text) else grades_in(text), "grades"
+    ),
+    "COUNT|any": Parsed(unseen_in, "a number of documents, 0 or more, or any"),
+    "STRATUM=NUMBER,…": Parsed(weights_in, "STRATUM=NUMBER, such as head=1000,tail=20000"),
     "WEIGHTS": Parsed(weights_in, "names with numbers, such as ann=2,bob=0.5"),
     "INTEGER": int,
     "DIRECTORY": click.Path(exists=True, file_okay=False),
@@ -368,18 +381,12 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--clusters FILE|COLUMN|id:DELIMITER": "The cluster of each query, such as the user or the document that it comes from: a table with one row per query, a column of --slices, or id:_ for the part of the query's id before its last _. Intervals and tests then count clusters, not queries.",
         "--strata FILE|COLUMN": "The part of the traffic that each query was drawn from, such as head or tail: a table with one row per query, or a column of --slices.",
         "--arrival FILE|COLUMN": "When each query was added, as a date or number, for --anytime: a table with one row per query, or a column of --slices.  [default: in the order of ids]",
-        "--population STRATUM=NUMBER,…": {
-            "help": "The number of queries of each stratum in the traffic, such as head=1000,tail=20000: queries are weighted by it.",
-            "type": Parsed(weights_in, "STRATUM=NUMBER, such as head=1000,tail=20000"),
-        },
+        "--population STRATUM=NUMBER,…": "The number of queries of each stratum in the traffic, such as head=1000,tail=20000: queries are weighted by it.",
     },
     "unjudged": {
         "--estimate [bootstrap|conformal|prediction-powered]": "Estimate the scores as if every document down to the cutoff were judged, from judged documents at similar ranks (bootstrap), "
         "complete queries (conformal) or single documents.",
-        "--grades GRADES": {
-            "help": "The possible grades of an unjudged document, as a list, 0,1,2,3, or as a range, 0..3. With words, Exact=3,Irrelevant=0, also the same as --grade-words.  [default: 0 and the grades of the judgments]",
-            "type": Parsed(lambda text: text if are_words(text) else grades_in(text), "grades"),
-        },
+        "--grades GRADES|LOW..HIGH|WORDS": "The possible grades of an unjudged document, as a list, 0,1,2,3, or as a range, 0..3. With words, Exact=3,Irrelevant=0, also the same as --grade-words.  [default: 0 and the grades of the judgments]",
         "--model INPUT": "With --estimate: a model's grades of the unjudged documents, as predictions.",
         "--random-sample INPUT": "With --estimate: further grades by people, of queries or documents drawn at random.",
     },

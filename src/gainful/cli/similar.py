@@ -33,9 +33,7 @@ _FEWEST = 2  # runs to compare
         "b: correct for ties, so that a list agrees fully with itself; w: let them share a rank.",
         "--level >0.0<1.0 = 0.95": "The confidence level of the intervals.",
         "--judgments INPUT": "With --measure: the judgments.",
-        "--measure, -m TEXT... -> measures": {
-            "help": "Compare the orders of the RUNs under these measures, such as 'nDCG@10 AP', instead of the RUNs; repeat for more.",
-        },
+        "--measure, -m TEXT... -> measures": "Compare the orders of the RUNs under these measures, such as 'nDCG@10 AP', instead of the RUNs; repeat for more.",
     },
     "define digits result evaluating",
 )
