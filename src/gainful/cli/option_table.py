@@ -870,7 +870,10 @@ class GroupedCommand(click.Command):
         if others:
             with formatter.section(f"More options; `gainful help {self.name}` describes them all"):
                 first = " " * formatter.current_indent
-                more = {"break_on_hyphens": False, "subsequent_indent": " " * _INDENT}
+                more: dict[str, Any] = {
+                    "break_on_hyphens": False,
+                    "subsequent_indent": " " * _INDENT,
+                }
                 for line in others:
                     text = textwrap.fill(line, formatter.width, initial_indent=first, **more)
                     formatter.write(f"{text}\n")

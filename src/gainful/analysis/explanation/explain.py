@@ -362,7 +362,7 @@ def _chunk_by_chunk(worked: Explanation, reader: Reader, run: Run, query: str) -
     discount, depth = measure.parameters.get("discount"), len(chunks)
     of_query, rank, gains = found.covered(measure).added()
     own = of_query == place
-    added = np.bincount(rank[own], gains[own], minlength=depth + 1)
+    added = np.bincount(rank[own], gains[own], depth + 1).astype(np.float64)
     discounts = np.ones(depth + 1)
     if discount is not None:
         discounts = discounts_of(discount, measure.parameters["base"], depth)
