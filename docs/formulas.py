@@ -13,6 +13,9 @@ FORMULAS = {
     "SDCG@k = Σ_{i=1..k} w_i/log2(i+1) / Σ_{i=1..k} 1/log2(i+1)": (
         r"\mathrm{SDCG}@k = \frac{\sum_{i=1}^{k} w_i / \log_2(i+1)}{\sum_{i=1}^{k} 1 / \log_2(i+1)}"
     ),
+    "grid_DCG@k = Σ_{i=1..k} g_i·r_i·c_i": (
+        r"\mathrm{grid\_DCG}@k = \sum_{i=1}^{k} g_i \cdot r_i \cdot c_i"
+    ),
     "P@k = the number of relevant documents among the first k, divided by k": (
         r"\mathrm{P}@k = \frac{\text{relevant documents among the first } k}{k}"
     ),

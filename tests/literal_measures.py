@@ -8,6 +8,7 @@ retrieved; `k` is the cutoff. A value is None where the measure is undefined for
 import math
 
 import literal_users  # noqa: F401 - its formulas register themselves
+from literal import discount_of
 from literal_query import FORMULAS, Query, dcg, formula, not_relevant, relevant, worths
 
 
@@ -109,6 +110,47 @@ def binary_gain(q, rel):
 def scaled(q, rel, max):  # noqa: A002
     gains = [float(worth) for worth in worths(q, rel, max)]
     return dcg(gains, q.k) / dcg([1.0] * q.k)
+
+
+def places(columns, k):
+    """The row and the column of the first k ranks, which fill the page one after the other."""
+    listed = [columns, "..."] if isinstance(columns, int) else [*columns]
+    row, column, found = 1, 1, []
+    while len(found) < k:
+        size = listed[min(row, len(listed)) - 1]
+        size = listed[-2] if size == "..." else size
+        found.append((row, column))
+        column += 1
+        if column > size:
+            row, column = row + 1, 1
+        if row > len(listed) and listed[-1] != "...":
+            break
+    return found
+
+
+def page_weights(k, columns, row, column):
+    products = [
+        discount_of(row, 2, down) * discount_of(column, 2, across)
+        for down, across in places(columns, k)
+    ]
+    return products + [0.0] * (k - len(products))
+
+
+@formula("grid_DCG")
+def gain_of_page(q, gain, columns, row, column):
+    weights = page_weights(q.k, columns, row, column)
+    return sum(worth * weight for worth, weight in zip(q.gains(gain), weights, strict=False))
+
+
+@formula("grid_nDCG")
+def gain_of_best_page(q, gain, columns, row, column):
+    """The largest products belong together: no exchange of two documents makes the best page better."""
+    best = q.ideal(gain)
+    if not best:
+        return None
+    weights = sorted(page_weights(q.k, columns, row, column), reverse=True)
+    ideal = sum(worth * weight for worth, weight in zip(best, weights, strict=False))
+    return gain_of_page(q, gain, columns, row, column) / ideal
 
 
 @formula("P")

@@ -50,6 +50,8 @@ PROPERTIES = {
     "G": Row(0, 1, swap=False),
     "binG": Row(0, 1),
     "SDCG": Row(0, 1, perfect=False),
+    "grid_DCG": Row(0, INFINITE, swap=False, perfect=False),
+    "grid_nDCG": Row(0, 1, swap=False, perfect=False),
     "P": Row(0, 1, append=False),
     "R": Row(0, 1),
     "F": Row(0, 1, append=False),

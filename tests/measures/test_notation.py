@@ -20,6 +20,7 @@ discounts = st.one_of(
     st.sampled_from(["log", "jarvelin", "reciprocal", "none"]),
     positive.map(lambda exponent: f"power({exponent!r})"),
 )
+rows = st.lists(st.integers(1, 10**6), min_size=1, max_size=4)
 VALUES = {
     "gain": gains,
     "discount": discounts,
@@ -32,6 +33,8 @@ VALUES = {
     "p": shares,
     "K": st.integers(1, 10**9),
     "beta": st.floats(0, 1e100, exclude_min=True),
+    "columns": rows | rows.map(lambda listed: [*listed, "..."]) | st.integers(1, 10**6),
+    **dict.fromkeys(("row", "column"), discounts),
     **dict.fromkeys(("mult", "floor", "T", "docs"), positive),
     **dict.fromkeys(("rel", "a", "b", "c", "d"), finite),
 }

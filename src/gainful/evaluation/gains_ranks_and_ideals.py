@@ -351,6 +351,14 @@ class _Rounded(NamedTuple):
         return f"({text})" if form == "()" and self.value < 0 else text
 
 
+class Positions(NamedTuple):
+    """The positions on a page, by rank (depth+1,): row and column from 1, and weight; entry 0 is unused."""
+
+    row: Ints
+    column: Ints
+    weight: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
     """How a family is computed, and the terms of its documents, which `explain` and the report show.
@@ -367,6 +375,7 @@ class Arithmetic:
         over: how the divisor is written; "" if the sum is the value.
         has_ideal: whether the divisor is the sum of the terms of all judged documents, best first.
         adds: whether the terms add up to something; else only the worth and the weight are shown.
+        positions: the positions on a page of the ranks down to a depth, if the weight isn't a discount of ranks.
     """
 
     worth: str
@@ -378,6 +387,7 @@ class Arithmetic:
     over: str = ""
     has_ideal: bool = False
     adds: bool = True
+    positions: Callable[[Parameters, int], Positions] | None = None
 
 
 def _undivided(_: Worksheet, __: Parameters, ___: Cutoffs) -> Floats:

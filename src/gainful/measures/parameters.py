@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gainful.arguments import choice
 from gainful.errors import MeasureError
-from gainful.measures import discount, gain
+from gainful.measures import discount, gain, layout
 from gainful.measures.measure_family import GRADES, MEAN, Family, Parameter
 from gainful.measures.written_numbers import Range, read_number, write_number
 from gainful.message_texts import shown
@@ -117,6 +117,22 @@ BASE = Parameter(
     discount.base,
     write_number,
 )
+COLUMNS = Parameter(
+    "columns",
+    layout.layout(4),
+    "a whole number: every row has so many results. A list of one number for each row, such as `[5, 5, 10]`: the page "
+    "ends after its last row, unless the list ends in `...`",
+    layout.layout,
+    str,
+)
+
+
+def _discount_of(name: str, line: str) -> Parameter:
+    values = f"any discount, applied to the number of the {line}; logarithms have base 2"
+    return Parameter(name, discount.discount("log"), values, discount.discount, str)
+
+
+ROW, COLUMN = _discount_of("row", "row"), _discount_of("column", "column, from the left")
 REL = number("rel", 1.0, "a grade: documents with this grade or a higher one are relevant")
 BETA = number(
     "beta",

@@ -17,7 +17,7 @@ from random_measures import as_dicts, random_cutoff, random_list, random_paramet
 
 FAMILIES = [family.name for family in gf.measures.families(needs="grades")]
 ADDITIVE = {
-    "CG", "DCG", "nDCG", "G", "binG", "SDCG", "P", "R", "RelP", "Judged", "Unjudged", "UnjudgedMass",
+    "CG", "DCG", "nDCG", "G", "binG", "SDCG", "grid_DCG", "grid_nDCG", "P", "R", "RelP", "Judged", "Unjudged", "UnjudgedMass",
     "NumRet", "NumRelRet", "NumNonrelRet", "AP", "GMAP", "RR", "Rprec", "bpref", "GMbpref", "infAP", "ERR", "nERR",
     "RBP", "Q", "GAP", "INST", "INSQ", "BPM", "Compat",
 }  # fmt: skip
@@ -308,7 +308,7 @@ def test_the_ideal_of_bare_grades_is_that_of_the_list(name, cli):
     titles = [part.title for part in found.parts]
     parts = [title for title in titles if "ideal" in title]
     assert set(parts) <= {"the ideal of the list itself, best first"}
-    assert bool(parts) == (name in ("nDCG", "IDCG", "nERR", "Compat"))
+    assert bool(parts) == (name in ("nDCG", "IDCG", "grid_nDCG", "nERR", "Compat"))
     divides = family.normalised
     assert (bool(parts) or "the list, which has all known relevant documents" in titles) == (
         divides or name == "IDCG"

@@ -292,7 +292,7 @@ def _parts(
     weight = arithmetic.weight
     if not weight and any(step.discount != 1 for step in worked.steps):
         weight = "chance"  # the probability of a rank above the cutoff, with ties averaged
-    shown = {"worth": arithmetic.worth, "weight": weight}
+    shown: dict[str, Any] = {"worth": arithmetic.worth, "weight": weight, "measure": measure}
     parts, working = [], worked.working
     if measure.name != IDEAL:
         # Without an ideal, the divisor, such as R, is counted in the list.
@@ -338,13 +338,36 @@ def _own_part(
     return _part("the list", SUM, steps, total, worth="part", weight=""), remark
 
 
-def _part(title: str, name: str, steps: Sequence[Step], total: float | None, **shown: Any) -> Part:
+def _part(
+    title: str,
+    name: str,
+    steps: Sequence[Step],
+    total: float | None,
+    measure: Measure | None = None,
+    **shown: Any,
+) -> Part:
     """Return a part with the steps down to the last document that is judged or contributes."""
     matters = [
         place for place, step in enumerate(steps, 1) if step.grade is not None or step.contribution
     ]
     count = max(matters, default=min(len(steps), 1))
-    return Part(title, name, tuple(steps[:count]), total, len(steps) - count, **shown)
+    beyond = len(steps) - count
+    positions = () if measure is None else _positions(measure, steps[:count])
+    return Part(title, name, tuple(steps[:count]), total, beyond, **shown, positions=positions)
+
+
+def _positions(measure: Measure, steps: Sequence[Step]) -> tuple[str, ...]:
+    """Return the row and the column of each step, if the measure is of a page."""
+    positions = COMPUTE[measure.name].positions
+    if positions is None or not steps:
+        return ()
+    rows, columns, _ = positions(measure.parameters, max(step.rank_last for step in steps))
+    return tuple(
+        f"{rows[step.rank]}, {columns[step.rank]}"
+        if step.rank == step.rank_last
+        else f"{rows[step.rank]}, {columns[step.rank]} – {rows[step.rank_last]}, {columns[step.rank_last]}"
+        for step in steps
+    )
 
 
 def _chunk_by_chunk(worked: Explanation, reader: Reader, run: Run, query: str) -> Explanation:

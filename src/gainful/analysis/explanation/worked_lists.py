@@ -13,6 +13,7 @@ import numpy as np
 
 from gainful.analysis.explanation.worked_tables import CUMULATED, Step
 from gainful.arithmetic.cores import cached_property
+from gainful.arithmetic.kernels.layouts import by_attention
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.computing.cumulated_gain import floor_of
@@ -350,8 +351,14 @@ def work_out_ideal(
     ranks = {entry.doc: entry.rank for entry in entries if entry.doc is not None}
     judged = [(doc, grade) for doc, grade in pool if grade is not None]
     below = len(entries) + 1
-    order = sorted(judged, key=lambda item: (-item[1], ranks.get(item[0] or "", below)))
-    steps = steps_of(sums, place, measure, _in_order(order))
+    order = sorted(judged, key=lambda item: (-sums.worth(item[1]), ranks.get(item[0] or "", below)))
+    best = _in_order(order)
+    positions, cutoff = COMPUTE[measure.name].positions, measure.cutoff
+    if positions is not None and cutoff is not None:
+        slots = by_attention(positions(measure.parameters, cutoff).weight).tolist()
+        good = [item for item in order if sums.worth(item[1]) > 0]
+        best = [Entry(slot, slot, *item) for slot, item in zip(slots, good, strict=False)]
+    steps = steps_of(sums, place, measure, best)
     return WorkedList(IDEAL_SUM, steps, steps[-1].sum if steps else 0.0)
 
 

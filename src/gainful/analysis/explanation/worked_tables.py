@@ -153,7 +153,8 @@ class Part:
 
     `beyond` is the number of further ranks, which add nothing. `worth` and `weight` are the headings of
     a step's gain and discount in this measure; "" hides the column. `adds` is whether the steps add up
-    to the total; if they don't, `total` is None.
+    to the total; if they don't, `total` is None. `positions` are the row and the column of each step, if
+    the documents are on a page rather than in a list.
     """
 
     title: str
@@ -164,6 +165,7 @@ class Part:
     worth: str = "gain"
     weight: str = "discount"
     adds: bool = True
+    positions: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -285,9 +287,14 @@ def _table(part: Part) -> Table:
     columns = part.columns
     shown = [place for place, name in enumerate(columns) if name]
     rows = [[cells[place] for place in shown] for cells in map(_cells, part.steps)]
-    return Table(
-        [columns[place] for place in shown], rows, digits=_DIGITS, title=part.title, notes=notes
-    )
+    names = [columns[place] for place in shown]
+    if part.positions:
+        names.insert(1, "row, column")
+        rows = [
+            [first, position, *others]
+            for (first, *others), position in zip(rows, part.positions, strict=True)
+        ]
+    return Table(names, rows, digits=_DIGITS, title=part.title, notes=notes)
 
 
 def _cells(step: Step) -> list[Cell]:

@@ -1,11 +1,13 @@
 """CG, DCG, IDCG, nDCG, and the measures that average or scale them."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.arithmetic.kernels import err_and_graded_precision as graded
+from gainful.arithmetic.kernels import layouts
 from gainful.arithmetic.kernels.binary_relevance import ratio
 from gainful.arithmetic.kernels.cumulated_gain import (
     absent,
@@ -22,18 +24,20 @@ from gainful.evaluation.gains_ranks_and_ideals import (
     Cutoffs,
     Ideal,
     Parameters,
+    Positions,
     Terms,
     Working,
     Worksheet,
     depths,
     discounted,
+    discounts_of,
     said,
     shared,
     sum_of_terms,
     summed,
     worth_of,
 )
-from gainful.measures.discount import Discount
+from gainful.measures.discount import DEFAULT_BASE, Discount
 
 _UNDISCOUNTED, _LOG = Discount("none"), Discount("log")
 _LARGEST_FIXED_SIZE = 10_000_000
@@ -318,6 +322,42 @@ def _scaled_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) 
     return discounted(sheet, worth_of(sheet, parameters), discounts, cutoff)
 
 
+def _positions(parameters: Parameters, depth: int) -> Positions:
+    layout = parameters["columns"]
+    rows, columns = layouts.rows_and_columns(layout.columns, depth, goes_on=layout.goes_on)
+    by_row, by_column = (
+        discounts_of(parameters[name], DEFAULT_BASE, int(at.max(initial=1)))
+        for name, at in (("row", rows), ("column", columns))
+    )
+    weights = layouts.weights_of_positions(rows, columns, by_row, by_column)
+    return Positions(rows, columns, weights)
+
+
+def _on_page(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    gains, _, _ = sheet.listed(parameters["gain"])
+    return summed(sheet, gains, _positions(parameters, sheet.longest).weight, cutoffs)
+
+
+def _on_page_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
+    gains, _, _ = sheet.listed(parameters["gain"])
+    return discounted(sheet, gains, _positions(parameters, sheet.longest).weight, cutoff)
+
+
+def _best_page(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    """Return the sums (q, c) of the best documents at the positions of a page that get the most attention."""
+    gains, offsets = sheet.ideal(parameters["gain"]), sheet.matched.pool_offsets
+    ideals = np.empty((len(sheet.matched.queries), len(cutoffs)))
+    for place, cutoff in enumerate(cutoffs):
+        size = sheet.longest if cutoff is None else cutoff
+        _refuse_too_deep(size, "in a page")
+        weights = _positions(parameters, size).weight
+        best = np.zeros(max(size, sheet.longest) + 1)
+        best[1 : size + 1] = weights[layouts.by_attention(weights)]
+        rank, depth = sheet.pool_rank, np.array([best.size - 1])
+        ideals[:, place] = cumulated(gains, rank, rank, offsets, best, depth)[:, 0]
+    return ideals
+
+
 def _sum_of_discounts(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
     sizes = np.array([cutoff for cutoff in cutoffs if cutoff is not None], np.int64)
     _refuse_too_deep(int(sizes.max()), "in a sum of discounts")
@@ -329,6 +369,7 @@ _AT_RELEVANT = "gain above 0", "nDCG so far", _at_relevant_terms, _at_relevant
 _AT_CHANGES = "ideal changes", "nDCG so far", _at_changes_terms, _at_changes
 _COST = "gain", "1/log2(2 + cost)", _cost_terms, _gain
 _SCALED = "worth", "discount", _scaled_terms, _scaled
+_ON_PAGE = "gain", "row · column", _on_page_terms, _on_page
 
 COMPUTE: Mapping[str, Arithmetic] = {
     "CG": sum_of_terms(*_DISCOUNTED, _cg),
@@ -339,6 +380,11 @@ COMPUTE: Mapping[str, Arithmetic] = {
     "RnDCG": Arithmetic(*_AT_CHANGES, _at_changes_working, adds=False),
     "G": sum_of_terms(*_COST, sum_of_gains, "Σ g"),
     "SDCG": sum_of_terms(*_SCALED, _sum_of_discounts, "Σ d"),
+    "grid_DCG": replace(sum_of_terms(*_ON_PAGE), positions=_positions),
+    "grid_nDCG": replace(
+        sum_of_terms(*_ON_PAGE, _best_page, "ideal", has_ideal=True, divide=divide_by_ideal),
+        positions=_positions,
+    ),
 }
 
 

@@ -10,7 +10,19 @@ from gainful.measures.measure_family import (
     Family,
     Spelling,
 )
-from gainful.measures.parameters import BASE, DEPTH, DISCOUNT, GAIN, IDEAL, NORM, REL, SCALE
+from gainful.measures.parameters import (
+    BASE,
+    COLUMN,
+    COLUMNS,
+    DEPTH,
+    DISCOUNT,
+    GAIN,
+    IDEAL,
+    NORM,
+    REL,
+    ROW,
+    SCALE,
+)
 
 TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
@@ -23,6 +35,12 @@ _LOG_DISCOUNT = (
     "for the gain 2^g − 1 and the discount 1/log(i+1), whose base it does not name"
 )
 _TREC_EVAL = "C. Buckley, trec_eval 9, 2008 (experimental there)"
+_PAGES = (
+    "a product of two discounts is a choice of gainful. X. Xie and others, Grid-based evaluation metrics for web image "
+    "search, WWW 2019, doi:10.1145/3308558.3313514, and M. Ferrari Dacrema, N. Felicioni and P. Cremonesi, Offline evaluation "
+    "of recommender systems in a user interface with multiple carousels, Frontiers in Big Data 5, 2022, "
+    "doi:10.3389/fdata.2022.910030, discount positions on a page in other ways"
+)
 _LIST = (3, 2, 3, 0, 1, 2)
 
 FAMILIES = (
@@ -169,6 +187,37 @@ FAMILIES = (
         ),
         example=Example("SDCG@2", (0, 1), "0.6309 / 1.6309", "0.3869"),
         parameters=(REL, SCALE),
+        cutoff=ALWAYS,
+    ),
+    Family(
+        name="grid_DCG",
+        title="Discounted cumulated gain of a page with rows and columns",
+        definition=(
+            "grid_DCG@k = Σ_{i=1..k} g_i·r_i·c_i. The results fill the rows of a page from the left, row by row; r_i is the "
+            "discount of the row of rank i, and c_i that of its column. Ranks below the end of the page count 0"
+        ),
+        range="any real number; 0 or more without negative grades",
+        ends=AMOUNT,
+        citation=_PAGES,
+        example=Example("grid_DCG(columns=2)@4", (0, 1, 2), "1·1·0.6309 + 2·0.6309·1", "1.8928"),
+        parameters=(GAIN, COLUMNS, ROW, COLUMN),
+        cutoff=ALWAYS,
+    ),
+    Family(
+        name="grid_nDCG",
+        title="Normalised discounted cumulated gain of a page with rows and columns",
+        definition=(
+            "grid_nDCG@k = grid_DCG@k / its value for the best page, which has the judged documents with the highest gains, "
+            "negative ones left out, at those of the first k ranks whose products of discounts are highest"
+        ),
+        range="at most 1; 0 or more without negative grades",
+        ends=SHARE,
+        citation=_PAGES,
+        example=Example(
+            "grid_nDCG(columns=2)@4", (0, 1, 2), "1.8928 / (2·1·1 + 1·1·0.6309)", "0.7194"
+        ),
+        parameters=(GAIN, COLUMNS, ROW, COLUMN),
+        normalised=True,
         cutoff=ALWAYS,
     ),
 )
