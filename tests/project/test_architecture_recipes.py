@@ -59,19 +59,24 @@ TRACED = """
 import sys
 from gainful.cli.main import main
 
-called = []
+called, ran, importing = [], set(), 0
 
 def see(frame, event, _):
+    global importing
     code = frame.f_code
+    if code.co_name == "<module>" and event in ("call", "return"):
+        importing += 1 if event == "call" else -1
     if event == "call" and "/gainful/" in code.co_filename:
         called.append(code.co_filename.rpartition("/gainful/")[2] + " " + code.co_name)
+        if not importing:
+            ran.add(code.co_filename)
 
 sys.setprofile(see)
 try:
     main()
 finally:
     sys.setprofile(None)
-    print(*called, sep="\\n", file=sys.stderr)
+    print(*called, len(ran), sep="\\n", file=sys.stderr)
 """
 
 
@@ -88,6 +93,7 @@ def test_the_way_of_a_run_is_the_way_that_it_goes():
     assert len(steps) == 20
     assert len({file for file, _ in steps}) == 20
     assert places == sorted(places)
+    assert int(called[-1]) <= 42  # files whose functions are called, besides imports
 
 
 @pytest.mark.parametrize(

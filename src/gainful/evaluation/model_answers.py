@@ -17,13 +17,13 @@ from gainful.matching.reader import Reader
 from gainful.measures.formulas import replaced_inside
 from gainful.measures.measure import Measure, ValuesOfRun, measures_inside
 from gainful.message_texts import shown
+from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.identifiers import in_order
 from gainful.rows.input_types import Run
 from gainful.rows.side_table_columns import ABSTENTIONS, CONFIDENCE, NUGGETS
 from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.rows.spark_frames import refuse_spark
-from gainful.rows.values_as_numbers import number_in_text
 
 # --- distraction
 

@@ -55,6 +55,21 @@ def read_decimal(written: bytes) -> float:
     return float(written)
 
 
+def number_in_text(text: str) -> float | None:
+    """Return the number that a text represents; None if it isn't one.
+
+    >>> number_in_text("0.5"), number_in_text("1_0"), number_in_text("fast")
+    (0.5, None, None)
+    """
+    # Python also accepts digits of every script, and reads 1_000 as 1000.
+    if "_" in text or not text.isascii():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def read_decimals(
     text: Bytes,
     words: Words,

@@ -13,14 +13,8 @@ from typing import Any
 from gainful.arguments import is_truth
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shortened, shown
-from gainful.rows.values_as_numbers import (
-    INEXACT,
-    is_array,
-    is_held,
-    number_in_text,
-    number_of,
-    written_integer,
-)
+from gainful.rows.decimal_parsing import number_in_text
+from gainful.rows.values_as_numbers import INEXACT, is_array, is_held, number_of, written_integer
 
 UNGRADED = "?"
 """The placeholder in a pool for a grade that has not been given yet."""

@@ -13,10 +13,10 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import shown
+from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.files import LocalFile
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.text_formats import numbered_lines
-from gainful.rows.values_as_numbers import number_in_text
 
 _FIELDS = 3  # the label, the query, and the rest of the line
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from gainful.errors import InputError, warn
 from gainful.message_texts import shortened, shown
+from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.grades_scores_or_ranks import RANKS, RUN, Kind, RunInOrder, number_in
 from gainful.rows.identifiers import (
     UNTYPED,
@@ -52,7 +53,7 @@ from gainful.rows.search_responses import (
     response_in,
     value_at,
 )
-from gainful.rows.values_as_numbers import is_array, number_in_text, number_of
+from gainful.rows.values_as_numbers import is_array, number_of
 
 _PAIR = 2  # doc and number
 _SCORES = ("_score", "score", "_rankingScore", "@search.score")

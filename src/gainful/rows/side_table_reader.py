@@ -15,6 +15,7 @@ from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
+from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
 from gainful.rows.files import LocalFile, path_of
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, WORD, GradeWords, advice_on_words
@@ -41,7 +42,7 @@ from gainful.rows.side_table_rows import (
     text_table,
 )
 from gainful.rows.text_formats import NO_HEADER
-from gainful.rows.values_as_numbers import is_exact, number_in_text, number_of, written_integer
+from gainful.rows.values_as_numbers import is_exact, number_of, written_integer
 
 Cell = str | float | int | bool | None
 

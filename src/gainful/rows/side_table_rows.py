@@ -9,6 +9,7 @@ from typing import Any, Literal
 from gainful.arguments import is_writable
 from gainful.errors import InputError
 from gainful.message_texts import shortened, shown, shown_with_type
+from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.files import LocalFile, first_fields, no_text
 from gainful.rows.identifiers import id_text, refuse_halves
 from gainful.rows.input_types import Record
@@ -35,7 +36,6 @@ from gainful.rows.text_formats import (
     object_in,
     recognised,
 )
-from gainful.rows.values_as_numbers import number_in_text
 
 _PRINTED = re.compile(rb'\s*\{\s*"gainful"\s*:\s*"')
 _JSON = re.compile(rb'\s*(\{\s*["}]|\[\s*[{\]"])')

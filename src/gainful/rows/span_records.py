@@ -12,6 +12,7 @@ from gainful.arguments import is_truth
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import shown
+from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
 from gainful.rows.files import LocalFile, beginning, path_of
 from gainful.rows.nested_json import read_json, read_line
@@ -36,7 +37,7 @@ from gainful.rows.run_and_judgment_columns import (
 from gainful.rows.search_responses import FOUND, PASSAGES, RELEVANT, is_list, items_of
 from gainful.rows.side_table_columns import Role, Roles
 from gainful.rows.side_table_reader import InputTable, read_table
-from gainful.rows.values_as_numbers import number_in_text, number_of
+from gainful.rows.values_as_numbers import number_of
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "query": ALIASES["query"],

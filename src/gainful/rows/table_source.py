@@ -14,6 +14,7 @@ import numpy as np
 from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import AnyArray
 from gainful.errors import InputError
+from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.duckdb_engine import (
     Columns,
     EngineError,
@@ -34,7 +35,7 @@ from gainful.rows.text_formats import (
     Row,
     rows,
 )
-from gainful.rows.values_as_numbers import BEYOND_SINGLE, beyond_single, number_in_text
+from gainful.rows.values_as_numbers import BEYOND_SINGLE, beyond_single
 
 _NONE = Layout("")
 _BATCH = 1 << 17  # rows passed to the engine at a time

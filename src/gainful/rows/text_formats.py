@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from gainful.arguments import is_writable
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shortened, shown
+from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.files import (
     BYTE_ORDER_MARK,
     LINE_ENDS,
@@ -41,7 +42,6 @@ from gainful.rows.run_and_judgment_columns import (
     number_after_none,
     plain_name,
 )
-from gainful.rows.values_as_numbers import number_in_text
 
 _HEAD = 1 << 16  # bytes to inspect at the beginning of a file
 DELIMITERS = ("\t", ",", ";", "|")

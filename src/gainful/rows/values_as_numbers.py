@@ -47,21 +47,6 @@ def number_of(value: Any) -> float | None:
         return math.nan
 
 
-def number_in_text(text: str) -> float | None:
-    """Return the number that a text represents; None if it isn't one.
-
-    >>> number_in_text("0.5"), number_in_text("1_0"), number_in_text("fast")
-    (0.5, None, None)
-    """
-    # Python also accepts digits of every script, and reads 1_000 as 1000.
-    if "_" in text or not text.isascii():
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 def plain_number(value: Any) -> object:
     """Return the value in a zero-dimensional array or tensor; return anything else unchanged.
 
