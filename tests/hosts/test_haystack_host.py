@@ -255,6 +255,43 @@ def test_the_lowest_grade_is_that_of_the_question_as_in_other_hosts(empty):
         assert done["scores"][name] == math.fsum(kept) / len(kept)
 
 
+@pytest.mark.parametrize("policy", [None, {"empty": "skip"}, {"absent": "lowest"}])
+def test_questions_count_with_their_weights(policy):
+    truth = [graded(a=2, b=1), graded(c=3, e=0), graded(f=0), graded(g=1)]
+    lists = [*one("a"), *one("x", "c"), *one("f"), []]
+    weights = [1, 5.5, 20, 0.25]
+    pipeline = Pipeline()
+    pipeline.add_component("ranking", RankingEvaluator(["nDCG@3", "RR"], policy=policy))
+    given = {"ground_truth_documents": truth, "retrieved_documents": lists}
+    equal, done = (
+        pipeline.run({"ranking": {**given, **more}})["ranking"]
+        for more in ({}, {"weights": weights})
+    )
+    assert str(done["individual"]) == str(equal["individual"])
+    for name, values in done["individual"].items():
+        kept = [(w, v) for w, v in zip(weights, values, strict=True) if not math.isnan(v)]
+        mean = math.fsum(w * v for w, v in kept) / math.fsum(w for w, _ in kept)
+        assert done["scores"][name] == pytest.approx(mean, rel=1e-14)
+        assert done["scores"][name] != equal["scores"][name]
+    nothing = RankingEvaluator("nDCG@3", policy={"empty": "one"}).run(truth, [[]] * 4, weights)
+    assert nothing["score"] == pytest.approx(20 / 26.75, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1], r"weights: expected a weight for each of the 2 questions, found 1"),
+        ([1, -1], r"weights\[1\]: expected a finite number that isn't negative, found -1"),
+        ([1, math.nan], r"weights\[1\]"),
+        ([0, 0], r"weights: expected a positive weight, found only 0"),
+        (3, r"weights: expected a list of numbers"),
+    ],
+)
+def test_odd_weights_are_refused(weights, message):
+    with pytest.raises(gf.errors.InputError, match=message):
+        RankingEvaluator().run([graded(a=1), graded(b=1)], [*one("a"), *one("b")], weights)
+
+
 def test_grades_of_minus_one_are_told():
     with pytest.warns(gf.errors.GainfulWarning, match="1 document has the grade −1"):
         RankingEvaluator().run([graded(a=-1, b=2)], one("a"))

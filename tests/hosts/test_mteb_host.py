@@ -207,3 +207,12 @@ def test_a_split_without_queries_is_no_run(files):
     )
     with pytest.raises(gf.errors.InputError, match=message):
         gf.evaluate({"q": {"d": 1}}, path)
+
+
+def test_weights_count_where_the_page_says():
+    judged = {"q1": {"a": 1}, "q2": {"a": 1}}
+    run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0, "b": 2.0}}
+    with pytest.raises(TypeError, match="weights"):
+        retrieval_scores(judged, run, [10], weights={"q1": 1, "q2": 3})
+    assert retrieval_scores(judged, run, [10])["mrr_at_10"] == 0.75
+    assert gf.evaluate(judged, run, "RR@10", weights={"q1": 1, "q2": 3})["RR@10"] == 0.625

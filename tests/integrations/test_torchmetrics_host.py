@@ -254,6 +254,61 @@ def test_the_dialect_holds(tmp_path, cli):
     )
 
 
+WEIGHTS = np.random.default_rng(4).choice([0.0, 0.25, 1.0, 30.0], len(SIZES))
+OF_DOCUMENTS = np.repeat(WEIGHTS, SIZES)
+
+
+@pytest.mark.parametrize("asked", [{}, {"policy": {"empty": "skip"}}, {"dialect": "lightgbm"}])
+def test_queries_count_with_their_weights(asked):
+    measures = ("nDCG@5",) if "dialect" in asked else ("nDCG@5", "AP", "NumRel")
+    expected = evaluated(measures, weights=OF_DOCUMENTS, **asked).means
+    assert expected != pytest.approx(evaluated(measures, **asked).means, rel=1e-3)
+    given = [torch.tensor(each) for each in (PREDS, LABELS, IDS, OF_DOCUMENTS)]
+
+    def computed(metric):
+        found = metric.compute()
+        return [*plain(found).values()] if isinstance(found, dict) else [found.item()]
+
+    parts, whole, lists = (
+        Ranking(*measures, batches=b, **asked) for b in ("parts", "whole", "parts")
+    )
+    order = torch.arange(len(IDS))
+    if "dialect" not in asked:  # LightGBM keeps the order of documents with equal scores
+        order = torch.tensor(np.random.default_rng(2).permutation(len(IDS)))
+    for preds, target, ids, own in zip(
+        *(torch.split(one[order], 17) for one in given), strict=True
+    ):
+        parts.update(preds, target, indexes=ids, weights=own)
+    assert computed(parts) == pytest.approx([*expected.values()], rel=1e-14)
+    for number in range(len(SIZES)):  # some batches have no weight at all
+        rows = IDS[np.cumsum(SIZES)[number] - 1] == IDS
+        preds, target, ids, own = (one[torch.tensor(rows)] for one in given)
+        whole.update(preds, target, indexes=ids, weights=own)
+        lists.update(preds[None], target[None], weights=own[:1])
+    for metric in (whole, lists):
+        assert computed(metric) == pytest.approx([*expected.values()], rel=1e-14)
+
+
+def test_weights_of_1_change_nothing_and_odd_ones_are_refused():
+    given = [torch.tensor(each) for each in (PREDS, LABELS, IDS)]
+    plainly, ones = Ranking(*MEASURES), Ranking(*MEASURES)
+    plainly.update(*given)
+    ones.update(*given, weights=torch.ones(len(PREDS)))
+    assert ones.compute() == plainly.compute()
+    collection = MetricCollection({"AP": Ranking("AP")})
+    two = torch.tensor([[0.2, 0.1], [0.1, 0.2]])
+    collection.update(two, torch.tensor([[1, 0], [1, 0]]), weights=torch.tensor([1.0, 3.0]))
+    assert collection.compute()["AP"].item() == 0.625
+    for weights, said in (
+        (torch.ones(3), r"weights: expected the shape \(2,\), found \(3,\)"),
+        (torch.tensor([1.0, -1.0]), "weights: expected numbers from 0, found -1"),
+        (torch.tensor([1.0, torch.nan]), r"weights\[1\]: expected a finite number"),
+        ([1, 1], "weights: expected a tensor"),
+    ):
+        with pytest.raises(gf.errors.InputError, match=said):
+            Ranking("AP").update(two, two, weights=weights)
+
+
 def test_what_is_wrong_is_said():
     metric = Ranking("AP")
     two = torch.tensor([0.1, 0.2])

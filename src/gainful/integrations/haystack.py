@@ -100,12 +100,14 @@ class RankingEvaluator:
         self,
         ground_truth_documents: list[list[Document]],
         retrieved_documents: list[list[Document]],
+        weights: list[float] | None = None,
     ) -> dict[str, Any]:
         """Measure the documents retrieved for questions.
 
         Args:
             ground_truth_documents: the judged documents of each question.
             retrieved_documents: the retrieved documents of each question, best first.
+            weights: the weight of each question in the means, such as how often it was asked.
 
         Returns:
             A dict with `score` and `individual_scores` of the first measure, as in Haystack's
@@ -119,10 +121,11 @@ class RankingEvaluator:
         if len(truth) != len(retrieved):
             expected = f"a list for each of the {len(truth)} questions"
             raise InputError("retrieved_documents", expected, f"{len(retrieved)}")
+        shares = None if weights is None else _weights(weights, len(truth))
         grades = [self._grades(docs, i) for i, docs in enumerate(truth)]
         lists = [self._retrieved(docs, i) for i, docs in enumerate(retrieved)]
         try:
-            result = self._evaluated(grades, lists)
+            result = self._evaluated(grades, lists, shares)
         except InputError as problem:
             raise _in_words_of_haystack(problem) from None
         names = self._measures.column_names(result)
@@ -140,7 +143,9 @@ class RankingEvaluator:
                 actual = f"none left by the policy empty={result.policy.empty}"
                 raise InputError(name, "at least one question to average over", actual)
             if self._measures.by_lowest and measure.family.aggregate == "mean":
-                mean = math.fsum(values[kept, column]) / int(kept.sum())
+                counts = np.ones(len(kept)) if shares is None else np.array([*shares.values()])
+                weighted = values[kept, column] * counts[kept]
+                mean = math.fsum(weighted) / math.fsum(counts[kept])
             scores[name] = mean
             individual[name] = np.where(kept, values[:, column], math.nan).tolist()
         coverage = next(iter(parts.values())).coverage if parts else result.coverage
@@ -154,7 +159,10 @@ class RankingEvaluator:
         }
 
     def _evaluated(
-        self, grades: list[dict[str, Any]], lists: list[RetrievedIds]
+        self,
+        grades: list[dict[str, Any]],
+        lists: list[RetrievedIds],
+        weights: dict[str, float] | None,
     ) -> "gf.results.Scores":
         """Measure all questions together, each by its number."""
         judgments = {str(i): own for i, own in enumerate(grades)}
@@ -165,8 +173,8 @@ class RankingEvaluator:
         # No retrieved document is judged there, as expected.
         with without_warnings() if bare else nullcontext():
             if judgments and not any(run.values()):
-                return self._measures.evaluate_nothing(judgments)
-            return self._measures.evaluate(judgments, run)
+                return self._measures.evaluate_nothing(judgments, weights=weights)
+            return self._measures.evaluate(judgments, run, weights=weights)
 
     def _retrieved(self, documents: object, question: int) -> RetrievedIds:
         where = f"retrieved_documents[{question}]"
@@ -205,6 +213,22 @@ def _written(measure: GivenMeasure) -> str:
                 "measures", expected, text, "Give functions a name with gf.measures.define."
             )
     return text
+
+
+def _weights(weights: object, questions: int) -> dict[str, float]:
+    """Return the weight of each question by its number."""
+    items = listed(weights, "weights", "numbers")
+    if len(items) != questions:
+        expected = f"a weight for each of the {questions} questions"
+        raise InputError("weights", expected, f"{len(items)}")
+    expected = "a finite number that isn't negative"
+    shares = [
+        arguments.number(item, f"weights[{i}]", expected, lambda share: 0 <= share < math.inf)
+        for i, item in enumerate(items)
+    ]
+    if items and not any(shares):
+        raise InputError("weights", "a positive weight", "only 0")
+    return {str(i): share for i, share in enumerate(shares)}
 
 
 def _by_number(scores: "gf.results.Scores", rows: Any, questions: int, *, fill: Any) -> Any:

@@ -184,15 +184,25 @@ class RetrievalMeasures:
         run: Run,
         measures: Measures | None = None,
         slices: TableLike | None = None,
+        weights: Mapping[str, float] | None = None,
     ) -> "gf.results.Scores":
         """Measure many questions, as `evaluate` does."""
         chosen = list(self.given) if measures is None else measures
         return gf.evaluate(
-            judgments, run, chosen, slices=slices, policy=self.policy, dialect=self.dialect
+            judgments,
+            run,
+            chosen,
+            slices=slices,
+            policy=self.policy,
+            dialect=self.dialect,
+            weights=weights,
         )
 
     def evaluate_nothing(
-        self, judgments: Mapping[str, Mapping[str, Any]], measures: Measures | None = None
+        self,
+        judgments: Mapping[str, Mapping[str, Any]],
+        measures: Measures | None = None,
+        weights: Mapping[str, float] | None = None,
     ) -> "gf.results.Scores":
         """Measure questions for which nothing was retrieved.
 
@@ -206,9 +216,11 @@ class RetrievalMeasures:
         other = f"{max(judgments, key=len)} (other)"
         parts = {**{query: {"part": ASKED} for query in judgments}, other: {"part": "other"}}
         with_other = {**judgments, other: {doc: grade}}
+        counting = None if weights is None else {**weights, other: 1.0}
         try:
             run: dict[str, dict[str, float]] = {query: {} for query in judgments}
-            return self.evaluate(with_other, {**run, other: {doc: -1.0}}, measures, slices=parts)
+            run_of_all = {**run, other: {doc: -1.0}}
+            return self.evaluate(with_other, run_of_all, measures, parts, counting)
         except InputError as problem:
             if problem.choice == "empty=error":  # raise it for the original questions instead
                 run = {query: {NOTHING: -1.0} for query in judgments}

@@ -22,6 +22,7 @@ __all__ = ["Ranking"]
 
 _ADDED_UP = ("mean", "sum")  # aggregates that need only sums
 _CALLED = {"labels": "target", "scores": "preds", "query": "indexes"}
+_KEPT = ("preds", "target", "indexes", "weights")  # states with the documents of flat batches
 _LISTS = 2  # dimensions
 _LARGEST = 2**53  # up to here, a float can represent every whole number
 
@@ -59,6 +60,7 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
     preds: list[torch.Tensor]
     target: list[torch.Tensor]
     indexes: list[torch.Tensor]
+    weights: list[torch.Tensor]
 
     def __init__(
         self,
@@ -74,13 +76,18 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         self._aggregates = self._measures.aggregates
         zeros = torch.zeros(len(self._aggregates), dtype=torch.float64)
         self.add_state("total", default=zeros, dist_reduce_fx="sum")
-        self.add_state("count", default=zeros.to(torch.int64), dist_reduce_fx="sum")
-        for name in ("preds", "target", "indexes"):
+        self.add_state("count", default=zeros.clone(), dist_reduce_fx="sum")
+        for name in _KEPT:
             self.add_state(name, default=[], dist_reduce_fx="cat")
         # A MetricCollection shares states that have the same names and, after the first batch, the same
         # values. An empty state with a unique name keeps different measures separate.
         own = f"{self._measures.fingerprint}_{self.batches}"
         self.add_state(f"of_{own}", default=[], dist_reduce_fx=None)
+
+    @property
+    def _sums_of_values(self) -> torch.Tensor:
+        """(measure,), whether a measure is a sum, which doesn't depend on weights."""
+        return torch.tensor([aggregate == "sum" for aggregate in self._aggregates])
 
     def update(
         self,
@@ -88,6 +95,7 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         target: torch.Tensor,
         indexes: torch.Tensor | None = None,
         mask: torch.Tensor | None = None,
+        weights: torch.Tensor | None = None,
     ) -> None:
         """Add a batch.
 
@@ -96,17 +104,26 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
             target: grades, of the same shape.
             indexes: (n,) for flat batches, the number of each document's query.
             mask: [batch, list], True where there is a document.
+            weights: (batch,), the weight of each list in the mean; (n,) for flat batches, where a query counts
+                with the mean of its documents' weights. 1 without it.
         """
-        tensors = {"preds": preds, "target": target, "indexes": indexes, "mask": mask}
+        tensors = {
+            "preds": preds,
+            "target": target,
+            "indexes": indexes,
+            "mask": mask,
+            "weights": weights,
+        }
         for name, tensor in tensors.items():
             if tensor is not None or name in ("preds", "target"):
                 arguments.one_of_type(tensor, name, torch.Tensor, "a tensor")
         numbers = _checked(preds, target, mask)
+        _check_weights(weights, len(preds))
         if indexes is None and preds.ndim == 1:
             raise InputError("indexes", "the query of each document of a flat batch", "none")
         ids = None if indexes is None else _whole(indexes)
         if ids is not None and preds.ndim == 1 and self.batches == "parts":
-            self._keep(preds, target, ids, mask)
+            self._keep(preds, target, ids, mask, weights)
             return
         odd = [aggregate for aggregate in self._aggregates if aggregate not in _ADDED_UP]
         if odd:
@@ -114,15 +131,21 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
             raise InputError("measures", "means or sums, which add up", f"a {odd[0]}", remedy)
         if not len(preds):
             return
-        scores = self._scores(*numbers, query=None if ids is None else _numbers(ids))
-        if scores is None:  # the policy leaves out every query of the batch
+        shares = None if weights is None else _numbers(weights)
+        query = None if ids is None else _numbers(ids)
+        scale = 1.0
+        if shares is not None and not shares.any():  # `evaluate_arrays` needs some weight
+            shares, scale = shares + 1.0, 0.0
+        added = self._scores(*numbers, query=query, weights=shares, scale=scale)
+        if added is None:  # the policy leaves out every query of the batch
             return
-        values, counted = map(torch.from_numpy, scores)
-        self.total += values.masked_fill(~counted, 0.0).sum(0).to(self.total.device)
-        self.count += counted.sum(0).to(self.count.device)
+        self.total += added[0].to(self.total.device)
+        self.count += added[1].to(self.count.device)
 
-    def _scores(self, preds: Any, target: object, mask: Any, *, query: Any) -> Any:
-        """Return the values of the queries and whether they count; None if no query is left."""
+    def _scores(
+        self, preds: Any, target: object, mask: Any, *, query: Any, weights: Any, scale: float
+    ) -> Any:
+        """Return what `_sums` does for a batch; None if no query is left."""
         alone = not preds.size or (mask is not None and not mask.any())
         lists = len(preds) if query is None else len(np.unique(query))
         if alone:
@@ -131,14 +154,28 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
             shape = lists + 1, 1
             preds, target = np.full(shape, 0.5), np.ones(shape)
             query, mask = None, np.arange(lists + 1)[:, None] == lists
-        scores = self._measures.scores_if_any(target, preds, query=query, mask=mask)
+            weights = None if weights is None else np.append(weights, 1.0)
+        scores = self._measures.scores_if_any(
+            target, preds, query=query, mask=mask, weights=weights
+        )
         if scores is None:
             return None
         added = str(lists) if alone else None  # queries that don't count may be missing
-        kept = [name != added for name in scores.queries]
-        return scores.values[kept] * 1.0, scores.counted[kept]
+        return self._sums(scores, [name != added for name in scores.queries], scale)
 
-    def _keep(self, preds: Any, target: Any, indexes: Any, mask: object) -> None:
+    def _sums(
+        self, scores: "gf.results.Scores", kept: Any, scale: float = 1.0
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the sum of the values of some queries, and the sum of their weights, for each measure."""
+        counted = torch.tensor(scores.counted)[kept]
+        values = torch.tensor(scores.values)[kept].masked_fill(~counted, 0.0)
+        columns = [_shares(scores, measure, kept, scale) for measure in scores.measures]
+        shares, weights = (torch.stack(each, dim=1) for each in zip(*columns, strict=True))
+        return (values * torch.where(self._sums_of_values, 1.0, shares)).sum(0), (
+            counted * weights
+        ).sum(0)
+
+    def _keep(self, preds: Any, target: Any, indexes: Any, mask: object, weights: Any) -> None:
         if mask is not None:
             raise InputError("mask", "no mask of a flat batch", "one", "Leave the documents out.")
         if indexes.shape != preds.shape:
@@ -147,6 +184,8 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         self.preds.append(preds.detach().double())
         self.target.append(target.detach().double())
         self.indexes.append(indexes)
+        ones = torch.ones(1, dtype=torch.float64, device=preds.device).expand(preds.shape)
+        self.weights.append(ones if weights is None else weights.detach().double())
 
     def set_dtype(self, *_: object, **__: object) -> "Ranking":
         """Change nothing, because sums of many queries need float64."""
@@ -161,23 +200,24 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         """Gather the state of all processes, as torchmetrics does."""
         # A process without documents gets empty tensors of the same types, because other types
         # cannot be gathered.
-        for kept, kind in (
-            (self.preds, torch.float64),
-            (self.target, torch.float64),
-            (self.indexes, torch.int64),
-        ):
+        for name in _KEPT:
+            kept, kind = getattr(self, name), torch.int64 if name == "indexes" else torch.float64
             if isinstance(kept, list) and not kept:
                 kept.append(torch.zeros(0, dtype=kind, device=self.total.device))
         super().sync(*arguments, **options)
 
     def compute(self) -> Any:
         """Return the value of the measure over all queries; for several measures, a dict by name."""
-        kept = [_joined(parts) for parts in (self.preds, self.target, self.indexes)]
+        preds, target, indexes, weights = (_joined(getattr(self, name)) for name in _KEPT)
         scores = None
-        if kept[0].numel() > 0:
-            preds, target, indexes = map(_numbers, kept)
-            scores = self._measures.scores_if_any(target, preds, query=indexes)
-        if scores is not None and not int(self.count.sum()):
+        if preds.numel() > 0:
+            scores = self._measures.scores_if_any(
+                _numbers(target),
+                _numbers(preds),
+                query=_numbers(indexes),
+                weights=None if bool((weights == 1).all()) else _numbers(weights),
+            )
+        if scores is not None and not bool(self.count.any()):
             values = torch.tensor([*scores.means.values()], dtype=torch.float64)
         else:
             values = self._added_up(scores)
@@ -189,13 +229,11 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
     def _added_up(self, scores: "gf.results.Scores | None") -> torch.Tensor:
         total, count = self.total.cpu(), self.count.cpu()
         if scores is not None:
-            counted = torch.from_numpy(scores.counted.copy())
-            total = total + torch.from_numpy(scores.values * 1.0).masked_fill(~counted, 0.0).sum(0)
-            count = count + counted.sum(0)
-        sums = torch.tensor([aggregate == "sum" for aggregate in self._aggregates])
-        if not int(count.sum()):
+            added = self._sums(scores, slice(None))
+            total, count = total + added[0], count + added[1]
+        if not bool(count.any()):
             warn("Ranking: no query counts so far, so the value is NaN.")
-        return torch.where(sums, total, total / count)
+        return torch.where(self._sums_of_values, total, total / count)
 
 
 def _checked(preds: torch.Tensor, target: torch.Tensor, mask: torch.Tensor | None) -> Any:
@@ -213,6 +251,31 @@ def _checked(preds: torch.Tensor, target: torch.Tensor, mask: torch.Tensor | Non
     for name, array in zip(("preds", "target"), arrays, strict=True):
         checked_numbers(array, name, marks)
     return *arrays, marks
+
+
+def _check_weights(weights: torch.Tensor | None, size: int) -> None:
+    """Reject weights that aren't one number from 0 for each list, or each document of a flat batch."""
+    if weights is None:
+        return
+    if tuple(weights.shape) != (size,):
+        raise InputError("weights", f"the shape ({size},)", f"{tuple(weights.shape)}")
+    numbers = _numbers(weights)
+    checked_numbers(numbers, "weights", None)
+    if (numbers < 0).any():
+        raise InputError("weights", "numbers from 0", f"{numbers.min():g}")
+
+
+def _shares(
+    scores: "gf.results.Scores", measure: "gf.Measure", kept: Any, scale: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return what some queries' values of a measure are multiplied by in its sum, and their weights."""
+    if scores.sample is None or scores.sample.weights is None:
+        ones = torch.ones(len(scores.queries), dtype=torch.float64)[kept]
+        return ones, ones
+    own = [scale * scores.sample.weights[query] for query in scores.queries]
+    weights = torch.tensor(own, dtype=torch.float64)[kept]
+    once = scores.once.get(measure)
+    return weights if once is None else weights.masked_fill(torch.tensor(once)[kept], 1.0), weights
 
 
 def _whole(indexes: torch.Tensor) -> torch.Tensor:
