@@ -19,8 +19,8 @@ from gainful.evaluation.request import (
     policy_for,
     read_request,
     read_tool,
-    refuse_dialect,
     refuse_grades,
+    refuse_option,
     speaking,
     warn_of_ratings,
 )
@@ -463,9 +463,9 @@ def evaluate_subtopics(
     # Imported here because most judgments have no subtopics.
     from gainful.evaluation import subtopics
 
-    refuse_dialect(options, "measures of subtopics are gainful's own")
+    refuse_option(options, "dialect", "measures of subtopics are gainful's own")
     asked, policy = read_measures_of(SUBTOPICS, measures), read_policy(options.get("policy"))
-    subtopics.refuse_policy(policy, options.get("chunks"))
+    subtopics.refuse_policy(policy, options)
     with opened_session(options) as (session, columns):
         judged, judged_type = subtopics.read_judged(judgments, columns, policy, session)
         request = Request(asked, policy.folding(chunks=False), None, {"subtopics": judged})

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +23,11 @@ from gainful.arithmetic.kernels.spans import (
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.coverage import digest_of
-from gainful.evaluation.gains_ranks_and_ideals import discounts_of, gains_of
-from gainful.evaluation.request import refuse_answers
+from gainful.evaluation.gains_ranks_and_ideals import discounts_of, gains_under
+from gainful.evaluation.request import refuse_answers, refuse_option
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure, ValuesOfRun
 from gainful.measures.policy import Policy
-from gainful.message_texts import shown
 from gainful.rows.input_types import Run
 from gainful.rows.spans_of_documents import Evidence, Located, RankedChunks
 
@@ -38,14 +38,6 @@ _ANSWERS = {
     "absent": ("zero",),
     "fold": ("auto", "none"),
 }
-
-
-def refuse_policy(policy: Policy, chunks: object) -> None:
-    """Refuse a policy, or a rule to fold chunks, that has no meaning if chunks are parts of documents."""
-    refuse_answers(policy, _ANSWERS, "measures of evidence")
-    if chunks is not None:
-        expected = "none: measures of evidence know the document of each chunk"
-        raise InputError("chunks", expected, shown(chunks), "Leave it out.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,16 +160,14 @@ class EvidenceOfRun:
         return Covered(len(self.queries), parts, worth, chunks, rank)
 
     def _gains(self, measure: Measure) -> Floats:
-        grades = self.evidence.grade
-        gains = gains_of(measure.parameters["gain"], grades, np.unique(grades))
-        if self.policy.negative == "zero":
-            return np.maximum(gains, 0.0)
-        if self.policy.negative == "error" and (gains < 0).any():
-            query = self.queries[int(self.evidence.query[np.flatnonzero(gains < 0)[0]])]
-            where = f"judgments, query {query!r}"
-            expected = "no negative gain (policy negative=error)"
-            raise InputError(where, expected, f"{gains.min():g}")
-        return gains
+        grades, queries = self.evidence.grade, self.evidence.query
+        return gains_under(
+            self.policy,
+            measure.parameters["gain"],
+            grades,
+            np.unique(grades),
+            lambda row: f"judgments, query {self.queries[int(queries[row])]!r}",
+        )
 
     def sections_of(self, intervals: Intervals) -> Ints:
         """Return the section of the line, one for each query and document, that intervals lie in."""
@@ -243,8 +233,13 @@ def evidence_of_run(reader: Reader, run: Run) -> EvidenceOfRun:
     return EvidenceOfRun(evidence, chunks, None if table is None else table.chunks, reader.policy)
 
 
-def values_of_run(measures: Iterable[Measure], found: EvidenceOfRun) -> dict[Measure, ValuesOfRun]:
+def values_of_run(
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
+) -> dict[Measure, ValuesOfRun]:
     """Return the values of measures for a run: one of each query, None if it has no relevant passage."""
+    refuse_answers(reader.policy, _ANSWERS, "measures of evidence")
+    refuse_option(options, "chunks", "measures of evidence know the document of each chunk")
+    found = evidence_of_run(reader, run)
     digest = found.digest()
     by_measure = {}
     for measure in measures:

@@ -59,6 +59,32 @@ def gains_of(gain: Gain, grades: Floats, known: Floats) -> Floats:
     return worth
 
 
+def gains_under(
+    policy: Policy,
+    gain: Gain,
+    grades: Floats,
+    known: Floats,
+    where: Callable[[int], str] = lambda _: "judgments",
+) -> Floats:
+    """Return the gain (n,) of each grade (n,) under a policy on negative ones.
+
+    Args:
+        policy: the policy.
+        gain: the gain.
+        grades: (n,).
+        known: the grades that may occur, as for `gains_of`.
+        where: returns the place of a row in messages.
+    """
+    worth = gains_of(gain, grades, known)
+    if policy.negative not in ("zero", "error") or not (worth < 0).any():
+        return worth
+    if policy.negative == "error":
+        row = int(np.argmax(worth < 0))
+        found = f"grade {grades[row]:g} with gain {worth[row]:g}"
+        raise InputError(where(row), "no negative gain", found, choice="negative=error")
+    return np.maximum(worth, 0.0)
+
+
 def _gain_of(gain: Gain, grade: float) -> float:
     if gain.function is not None:
         try:
@@ -289,17 +315,7 @@ class Worksheet:
         """Return the gains (n,) of grades (n,), which are among `known`: all that occur if None."""
         if known is None:
             known = self._known if gain.form in ("table", "function") else grades
-        worth = gains_of(gain, grades, known)
-        if self.policy.negative not in ("zero", "error") or not (worth < 0).any():
-            return worth
-        if self.policy.negative == "error":
-            raise InputError(
-                "judgments",
-                "no negative gain",
-                f"grade {grades[worth < 0][0]:g} with gain {worth[worth < 0][0]:g}",
-                choice="negative=error",
-            )
-        return np.maximum(worth, 0.0)
+        return gains_under(self.policy, gain, grades, known)
 
 
 Compute = Callable[[Worksheet, Parameters, Cutoffs], Floats | Ints]

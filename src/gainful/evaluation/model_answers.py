@@ -1,21 +1,21 @@
 """Measures of retrieval for a model: their tables, and the formula of each."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gainful.arithmetic.kernels import model_answers
 from gainful.errors import InputError
-from gainful.evaluation.computing.own_measures import with_values_of_documents
 from gainful.evaluation.coverage import digest_of
-from gainful.evaluation.scores import measure_matched
-from gainful.matching.ranked_documents import by_score
+from gainful.evaluation.request import refuse_option
+from gainful.evaluation.scores import measure_alone
+from gainful.evaluation.time_and_text import judged_lists
 from gainful.matching.reader import Reader
-from gainful.measures.formulas import replaced_inside
-from gainful.measures.measure import Measure, ValuesOfRun, measures_inside
+from gainful.measures.measure import Measure, ValuesOfRun
 from gainful.message_texts import shown
 from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.duckdb_engine import Session
@@ -45,17 +45,13 @@ def read_abstentions(given: Any, session: Session) -> tuple[Probabilities, str]:
 
 
 def values_of_distraction(
-    measures: Iterable[Measure], reader: Reader, run: Run, abstentions: Probabilities, digest: str
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     """Return UDCG of every judged query; 0 for queries that the run lacks."""
-    if reader.chunks is not None:
-        expected = "none: the probabilities of abstention belong to passages"
-        raise InputError("chunks", expected, "a mapping to documents", "Leave it out.")
-    ties = reader.decided(run).ties
-    lists = {
-        query: (grades, by_score(scores, ties=ties))
-        for query, grades, scores in reader.judged_and_returned(run)
-    }
+    refuse_option(options, "chunks", "the probabilities of abstention belong to passages")
+    read = partial(read_abstentions, options["abstentions"], reader.session)
+    abstentions, digest = reader.once("abstentions", read)
+    lists = {query: (grades, docs) for query, grades, docs in judged_lists(reader, run)}
     values = {}
     for measure in measures:
         rel, cost = (measure.parameters[name] for name in ("rel", "cost"))
@@ -160,14 +156,11 @@ def _support_of(written: str | None, where: str) -> float:
 
 
 def values_of_nuggets(
-    measures: Iterable[Measure],
-    reader: Reader,
-    run: Run,
-    nuggets: Mapping[str, Nuggets],
-    digest: str,
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     """Return the nugget recall of every query with nuggets; None if none of them counts."""
-    lists = reader.lists(run)
+    read = partial(read_nuggets, options["nuggets"], reader.session)
+    (nuggets, digest), lists = reader.once("nuggets", read), reader.lists(run)
     return {
         measure: ValuesOfRun(
             {
@@ -216,18 +209,15 @@ def _spread(how: str, scores: Mapping[str, float]) -> float:
 
 
 def values_of_abstention(
-    measures: Iterable[Measure], reader: Reader, run: Run, given: Any
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     """Return nAUC, one value for the run as a whole, over the queries whose confidence is known."""
-    confidence, digest = confidence_in(given, reader, run)
+    confidence, digest = confidence_in(options["confidence"], reader, run)
     values = {}
     for measure in measures:
         inner = measure.inner
         assert inner is not None  # noqa: S101 - the catalogue requires one
-        valued = with_values_of_documents(measures_inside([inner]), reader, run)
-        (asked,) = replaced_inside((inner,), valued)
-        matched, decided = reader.match(run)
-        by_query = measure_matched([matched], (asked,), decided).values_by_measure()[asked]
+        (by_query,) = measure_alone(reader, run, inner).values_by_measure().values()
         queries = [
             query
             for query in in_order(by_query)

@@ -132,11 +132,10 @@ def _policy_and_tool(options: MeasuringOptions) -> tuple[Policy, Dialect | None]
     return folding(chosen, options.get("chunks") is not None), tool
 
 
-def refuse_dialect(options: MeasuringOptions, why: str) -> None:
-    """Reject a dialect; the error says why there can't be one."""
-    dialect = options.get("dialect")
-    if dialect is not None:
-        raise InputError("dialect", f"none: {why}", shown(dialect), "Leave it out.")
+def refuse_option(options: Mapping[str, object], name: str, why: str) -> None:
+    """Reject an option; the error says why there can't be one."""
+    if options.get(name) is not None:
+        raise InputError(name, f"none: {why}", shown(options[name]), "Leave it out.")
 
 
 def refuse_answers(policy: Policy, answers: Mapping[str, Collection[str]], measured: str) -> None:

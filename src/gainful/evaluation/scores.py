@@ -18,6 +18,7 @@ from gainful import arguments, message_texts
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, MeasureError, warn
+from gainful.evaluation.computing.own_measures import with_values_of_documents
 from gainful.evaluation.coverage import (
     Coverage,
     Evidence,
@@ -38,6 +39,8 @@ from gainful.evaluation.measuring import (
 from gainful.evaluation.request import find_measure
 from gainful.evaluation.scores_per_query import PerQuery, RunPerQuery
 from gainful.matching.matched import Matched
+from gainful.matching.reader import Reader
+from gainful.measures.formulas import replaced_inside
 from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.measure_family import MEAN, NEVER
 from gainful.measures.notation import GivenMeasure, name_of, parse, read_measure, read_measures
@@ -48,6 +51,7 @@ from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.experiment_trackers import Logged, flat_names
 from gainful.output.writing.result_base import Printed, Record
 from gainful.rows.identifiers import UNTYPED, IdType
+from gainful.rows.input_types import Run
 from gainful.version import VERSION
 
 if TYPE_CHECKING:
@@ -677,6 +681,13 @@ def measure_matched(
     """Measure matched lists down to a depth, under a policy with ties resolved."""
     measured = measure_batches(batches, measures, policy, depth)
     return scores_of(batches, measured, measures, policy, depth)
+
+
+def measure_alone(reader: Reader, run: Run, measure: Measure) -> Scores:
+    """Measure a run under a measure that is a part of another one."""
+    valued = with_values_of_documents(measures_inside([measure]), reader, run)
+    matched, decided = reader.match(run)
+    return measure_matched([matched], replaced_inside((measure,), valued), decided)
 
 
 def scores_of(

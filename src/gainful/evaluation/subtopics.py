@@ -1,10 +1,10 @@
 """Measures of subtopics: their judgments from any kind of input, and the formula of each."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import compress
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -14,22 +14,20 @@ from gainful.arithmetic.kernels.cumulated_gain import log_discounts, reciprocal_
 from gainful.arithmetic.kernels.subtopics import greedy_order, novelty_gains
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation.computing.own_measures import with_values_of_documents
 from gainful.evaluation.coverage import digest_of
-from gainful.evaluation.gains_ranks_and_ideals import gains_of
-from gainful.evaluation.request import policy_for, refuse_answers, warn_of_ratings
-from gainful.evaluation.scores import measure_matched
+from gainful.evaluation.gains_ranks_and_ideals import gains_under
+from gainful.evaluation.request import policy_for, refuse_answers, refuse_option, warn_of_ratings
+from gainful.evaluation.scores import measure_alone
 from gainful.matching.dict_matching import judged_of
 from gainful.matching.keyword_options import ReadingOptions, takes
-from gainful.matching.reader import opened_session, reading
-from gainful.measures.formulas import replaced_inside
+from gainful.matching.reader import Reader, opened_session, reading
 from gainful.measures.measure import Measure, ValuesOfRun, measures_inside
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.identifiers import IdType, in_order
-from gainful.rows.input_types import Judgments
+from gainful.rows.input_types import Judgments, Run
 from gainful.rows.run_and_judgment_columns import Columns
 from gainful.rows.side_table_columns import SUBTOPICS, WEIGHTS
 from gainful.rows.side_table_reader import read_graded, read_table
@@ -136,12 +134,10 @@ def read_weights(weights: object, judged: Judged) -> Weights | None:
     return by_query
 
 
-def refuse_policy(policy: Policy, chunks: object) -> None:
+def refuse_policy(policy: Policy, options: Mapping[str, Any]) -> None:
     """Refuse a policy, or chunks, without a meaning if documents belong to several subtopics."""
     refuse_answers(policy, _ANSWERS, "queries with subtopics")
-    if chunks is not None:
-        expected = "none: subtopics are judged by document"
-        raise InputError("chunks", expected, shown(chunks), "Leave it out.")
+    refuse_option(options, "chunks", "subtopics are judged by document")
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,9 +279,18 @@ def topics_of(
 
 
 def values_of_run(
-    measures: Iterable[Measure], topics: Sequence[Topic], policy: Policy
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     """Return the values of measures for a run: one of each query, None if no subtopic has a relevant document."""
+    policy = reader.decided(run)
+    refuse_policy(reader.policy, options)
+
+    def read() -> tuple[Judged, Weights | None]:
+        given = options["subtopics"]
+        judged, _ = read_judged(given, reader.columns, reader.policy, reader.session)
+        return judged, read_weights(options.get("subtopic_weights"), judged)
+
+    topics = topics_of(*reader.once("subtopics", read), reader.lists(run), policy)
     digest = _hash_of_judgments(topics)
     by_measure = {}
     for measure in measures:
@@ -426,13 +431,8 @@ def _gains(measure: Measure, topic: Topic, policy: Policy) -> Floats:
     """Return the gains [document, subtopic], 0 without a judgment."""
     judged = ~np.isnan(topic.grades)
     grades, gains = topic.grades[judged], np.zeros(topic.grades.shape)
-    gains[judged] = gains_of(measure.parameters["gain"], grades, np.unique(grades))
-    if policy.negative == "zero":
-        gains = np.maximum(gains, 0.0)
-    elif policy.negative == "error" and (gains < 0).any():
-        where = f"judgments, query {topic.query!r}"
-        expected = "no negative gain (policy negative=error)"
-        raise InputError(where, expected, f"{gains.min():g}")
+    gain, where = measure.parameters["gain"], f"judgments, query {topic.query!r}"
+    gains[judged] = gains_under(policy, gain, grades, np.unique(grades), lambda _: where)
     return gains
 
 
@@ -454,13 +454,10 @@ def _intent_aware(inner: Measure, topics: Sequence[Topic], policy: Policy) -> li
         plain = policy_for(Policy(ties="doc", negative=policy.negative), (inner,))
         judgments = {pair: topic.judged[name] for pair, (topic, name) in pairs.items()}
         with reading(judgments, plain) as reader:
-            valued = with_values_of_documents(measures_inside([inner]), reader, run)
-            (asked,) = replaced_inside((inner,), valued)
-            matched, decided = reader.match(run)
-            scores = measure_matched([matched], (asked,), decided)
+            scores = measure_alone(reader, run, inner)
             reader.warn_of_marks()
         warn_of_ratings(scores.evidence.grades(), measures_inside([inner]), "judgments")
-        by_pair = scores.values_by_measure()[asked]
+        (by_pair,) = scores.values_by_measure().values()
     values: list[float | None] = []
     rel = inner.parameters.get("rel")
     for place, topic in enumerate(topics):

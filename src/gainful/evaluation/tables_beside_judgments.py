@@ -82,23 +82,6 @@ def with_values_of_tables(
     return {measure: with_values_of_run(measure, known) for measure, known in values.items()}
 
 
-def _of_subtopics(
-    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
-) -> dict[Measure, ValuesOfRun]:
-    policy = reader.decided(run)
-    subtopics.refuse_policy(reader.policy, options.get("chunks"))
-
-    def read() -> tuple[subtopics.Judged, subtopics.Weights | None]:
-        judged, _ = subtopics.read_judged(
-            options["subtopics"], reader.columns, reader.policy, reader.session
-        )
-        return judged, subtopics.read_weights(options.get("subtopic_weights"), judged)
-
-    judged, weights = reader.once("subtopics", read)
-    topics = subtopics.topics_of(judged, weights, reader.lists(run), policy)
-    return subtopics.values_of_run(measures, topics, policy)
-
-
 def _of_items(
     measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
@@ -109,59 +92,17 @@ def _of_items(
     )
 
 
-def _of_nuggets(
-    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
-) -> dict[Measure, ValuesOfRun]:
-    read = partial(model_answers.read_nuggets, options["nuggets"], reader.session)
-    return model_answers.values_of_nuggets(measures, reader, run, *reader.once("nuggets", read))
-
-
-def _of_abstentions(
-    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
-) -> dict[Measure, ValuesOfRun]:
-    read = partial(model_answers.read_abstentions, options["abstentions"], reader.session)
-    return model_answers.values_of_distraction(
-        measures, reader, run, *reader.once("abstentions", read)
-    )
-
-
-def _of_confidence(
-    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
-) -> dict[Measure, ValuesOfRun]:
-    return model_answers.values_of_abstention(measures, reader, run, options["confidence"])
-
-
-def _of_evidence(
-    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
-) -> dict[Measure, ValuesOfRun]:
-    evidence.refuse_policy(reader.policy, options.get("chunks"))
-    return evidence.values_of_run(measures, evidence.evidence_of_run(reader, run))
-
-
-def _of_lengths(
-    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
-) -> dict[Measure, ValuesOfRun]:
-    lengths = lengths_of(reader, options)
-    return time_and_text.values_of_run(measures, reader, run, lengths)
-
-
-def lengths_of(reader: Reader, options: Mapping[str, Any]) -> time_and_text.Lengths:
-    """Return the lengths of documents, which are read once."""
-    read = partial(time_and_text.read_lengths, options.get("lengths"), reader.session)
-    return reader.once("lengths", read)
-
-
 BY_NEED: Mapping[
     str,
     Callable[[Sequence[Measure], Mapping[str, Any], Reader, Run], dict[Measure, ValuesOfRun]],
 ] = {
-    SUBTOPICS: _of_subtopics,
+    SUBTOPICS: subtopics.values_of_run,
     ITEMS: _of_items,
-    NUGGETS: _of_nuggets,
-    ABSTENTIONS: _of_abstentions,
-    CONFIDENCE: _of_confidence,
-    EVIDENCE: _of_evidence,
-    LENGTHS: _of_lengths,
+    NUGGETS: model_answers.values_of_nuggets,
+    ABSTENTIONS: model_answers.values_of_distraction,
+    CONFIDENCE: model_answers.values_of_abstention,
+    EVIDENCE: evidence.values_of_run,
+    LENGTHS: time_and_text.values_of_run,
 }
 """The functions that compute measures that need more than grades."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -223,10 +224,17 @@ _WALKS: Mapping[
 ] = {"TBG": _in_time, "U": _in_text}
 
 
+def lengths_of(reader: Reader, options: Mapping[str, Any]) -> Lengths:
+    """Return the lengths of documents, which are read once."""
+    return reader.once("lengths", partial(read_lengths, options.get("lengths"), reader.session))
+
+
 def values_of_run(
-    measures: Sequence[Measure], reader: Reader, run: Run, lengths: Lengths
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     """Return the values of every judged query; 0 for queries that the run lacks."""
+    refuse_answers(reader.policy, _ANSWERS, "measures of time and text")
+    lengths = lengths_of(reader, options)
     known = lengths.of(measures)
     by_measure = {measure: dict.fromkeys(reader.judgments.documents, 0.0) for measure in measures}
     without: dict[Measure, set[str]] = {measure: set() for measure in measures}
@@ -241,8 +249,12 @@ def values_of_run(
     return {measure: ValuesOfRun(values, lengths.digest) for measure, values in by_measure.items()}
 
 
-def walk_of_query(measure: Measure, reader: Reader, run: Run, query: str, lengths: Lengths) -> Walk:
+def walk_of_query(
+    measure: Measure, reader: Reader, run: Run, query: str, options: Mapping[str, Any]
+) -> Walk:
     """Return a user's way down the list of one judged query."""
+    refuse_answers(reader.policy, _ANSWERS, "measures of time and text")
+    lengths = lengths_of(reader, options)
     sizes = lengths.of([measure]).get(_UNITS[measure.name], {})
     for name, grades, docs in judged_lists(reader, run):
         if name == query:
@@ -252,7 +264,6 @@ def walk_of_query(measure: Measure, reader: Reader, run: Run, query: str, length
 
 def judged_lists(reader: Reader, run: Run) -> Iterable[tuple[str, Mapping[str, float], list[str]]]:
     """Yield each judged query of a run, with its grades and its documents in rank order."""
-    refuse_answers(reader.policy, _ANSWERS, "measures of time and text")
     ties = reader.decided(run).ties
     for query, grades, scores in reader.judged_and_returned(run):
         yield query, grades, by_score(scores, ties=ties)

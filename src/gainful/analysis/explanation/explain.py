@@ -431,11 +431,10 @@ def _document_by_document(
     worked: Explanation, reader: Reader, run: Run, query: str, tables: Mapping[str, object]
 ) -> Explanation:
     """Return the explanation of a measure of time and text with what each document adds when the user reaches it."""
-    from gainful.evaluation.tables_beside_judgments import lengths_of
     from gainful.evaluation.time_and_text import walk_of_query
 
     weight, unit = _HEADINGS[worked.measure.name]
-    walked = walk_of_query(worked.measure, reader, run, query, lengths_of(reader, tables))
+    walked = walk_of_query(worked.measure, reader, run, query, tables)
     known = [None if math.isnan(grade) else float(grade) for grade in walked.grades]
     listed = zip(walked.docs, known, strict=True)
     entries = [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(listed, 1)]

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from gainful.analysis.explanation.ways_to_measure import OURS, Way, WayMeasurer, variations
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import Coverage, policy_note
-from gainful.evaluation.request import refuse_dialect
+from gainful.evaluation.request import refuse_option
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import reading
 from gainful.measures.dialect_catalogue import dialects, faults_of
@@ -152,7 +152,7 @@ def which(
     ['gdeval', 'kaggle', 'elasticsearch', 'quepid', 'opensearch-workbench']
     """
     written, number, half = _read(got)
-    refuse_dialect(options, "which tries every dialect")
+    refuse_option(options, "dialect", "which tries every dialect")
     with reading(judgments, read_policy(options.get("policy")), options) as reader:
         measuring = WayMeasurer(reader, run)
         ours = measuring.way_of(OURS, measure)

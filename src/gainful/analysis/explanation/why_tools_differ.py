@@ -9,7 +9,7 @@ from gainful.analysis.explanation.explain import explain_with
 from gainful.analysis.explanation.ways_to_measure import OURS, Way, WayMeasurer, changes
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, coverage_sentences, policy_note
-from gainful.evaluation.request import refuse_dialect, speaking
+from gainful.evaluation.request import refuse_option, speaking
 from gainful.evaluation.scores import Scores
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import reading
@@ -230,7 +230,7 @@ def why(
         names.insert(0, OURS)
     if len(names) != _TWO:
         raise InputError("dialects", "one or two names of tools", f"{len(names)}")
-    refuse_dialect(options, "the tools are named by dialects")
+    refuse_option(options, "dialect", "the tools are named by dialects")
     is_ours = any(isinstance(name, str) and name == OURS for name in names)
     policy = options.get("policy")
     if policy is not None and not is_ours:

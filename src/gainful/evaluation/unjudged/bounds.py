@@ -11,12 +11,12 @@ import numpy as np
 from gainful import arguments
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Bools, Floats
-from gainful.errors import GainfulError, InputError, PolicyError
+from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import Coverage, policy_note
 from gainful.evaluation.evaluate import depth_for, run_progress
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.evaluation.mean_intervals import names_of_ends
-from gainful.evaluation.request import Request, read_request
+from gainful.evaluation.request import Request, read_request, refuse_answers
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.unjudged.bounds_by_family import (
     BOUNDS,
@@ -53,6 +53,11 @@ from gainful.rows.runs_by_name import Runs, read_runs
 
 _ROUNDING = 1e-9
 _MOST_GRADES = 100  # listed; of more, the range is assumed
+_ANSWERS = {
+    **dict.fromkeys(("unjudged", "absent", "empty"), ("zero",)),
+    "negative": ("auto", "keep", "zero", "unjudged", "error"),
+}
+"""The answers under which a grade changes nothing but gains."""
 _MOST_UNSEEN = 10**15  # documents, which a float64 counts exactly
 
 
@@ -442,19 +447,8 @@ def _refuse_unbounded(measures: tuple[Measure, ...], policy: Policy, *, differen
                 "AP without denominator=found"
             )
             raise InputError("bounds", expected, f"'{measure}'")
-    ties = {"auto", "doc"} if difference else {"auto", "order", *BY_ID}
-    for name, allowed in (
-        ("unjudged", {"zero"}),
-        ("absent", {"zero"}),
-        ("empty", {"zero"}),
-        ("negative", {"auto", "keep", "zero", "unjudged", "error"}),
-        ("ties", ties),
-    ):
-        answer = getattr(policy, name)
-        if answer not in allowed:
-            raise PolicyError(
-                "bounds", f"the policy {name}={' or '.join(sorted(allowed))}", f"{name}={answer}"
-            )
+    ties = ("auto", "doc") if difference else ("auto", "order", *BY_ID)
+    refuse_answers(policy, {**_ANSWERS, "ties": ties}, "bounds")
 
 
 def _mean(values: Floats) -> float:
