@@ -260,7 +260,7 @@ def test_policies_under_which_a_grade_would_change_more_than_gains(policy):
     # The lists of two runs are ordered by id.
     order = gf.Policy(ties="order")
     assert gf.bounds(judgments, run, "P@1", grades={0, 1}, policy=order)["P@1"].low == 1.0
-    with pytest.raises(gf.errors.PolicyError, match="ties=auto or doc"):
+    with pytest.raises(gf.errors.PolicyError, match="policy ties: expected auto or doc"):
         gf.bounds(judgments, run, "P@1", grades={0, 1}, policy=order, against=run)
 
 

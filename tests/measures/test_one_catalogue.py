@@ -58,8 +58,8 @@ def made_up(request, monkeypatch):
     def first_subtopics(facets, measure):
         return float(facets.listed[:1].sum())
 
-    def first_is_red(measure, lists, sources):
-        column = sources.categories(measure)
+    def first_is_red(shown):
+        column, lists = shown.categories, shown.lists
         red = column.items[column.categories == column.names.index("red")]
         return np.isin(lists.items[lists.rank == 1], red).astype(float)
 

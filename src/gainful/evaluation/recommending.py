@@ -18,6 +18,7 @@ from gainful.evaluation.coverage import Hashes, digest_of
 from gainful.evaluation.request import naming_run
 from gainful.matching.engine_rows import columns_of, refuse_first_duplicate, stored
 from gainful.matching.input import Input
+from gainful.matching.matched import offsets_of, places_of
 from gainful.matching.reader import Reader, open_input
 from gainful.measures.catalogue.recommendations import VECTORS as BY_VECTORS
 from gainful.measures.measure import Measure, ValuesOfRun
@@ -115,20 +116,22 @@ class RankedLists:
         """(u,) the number of items of each user."""
         return np.bincount(self.owner, minlength=self.count)
 
+    @property
+    def offsets(self) -> Ints:
+        """(u+1,) where the rows of each user begin."""
+        return offsets_of(self.lengths)
+
     def only(self, chosen: np.ndarray) -> "RankedLists":
         """Return the same lists with some of their rows."""
         return RankedLists(self.users, self.items[chosen], self.owner[chosen], self.rank[chosen])
 
     def down_to(self, cutoff: int | None) -> "RankedLists":
         """Return the lists down to a rank."""
-        if cutoff is None or cutoff >= self.rank.max(initial=0):
-            return self
-        return self.only(self.rank <= cutoff)
+        return self if cutoff is None else self.only(self.rank <= cutoff)
 
-    @property
-    def offsets(self) -> Ints:
-        """(u+1,) where the rows of each user begin."""
-        return np.concatenate(([0], np.cumsum(self.lengths)))
+    def means(self, worth: Floats) -> Floats:
+        """Return the mean (u,) of a number for each row (n,); NaN for users without a list."""
+        return recommendations.means(worth, self.owner, self.count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -428,12 +431,6 @@ class Sources:
         items: ItemTable = self.need("items", measure)
         return items.column(measure.parameters.get("by"), measure)
 
-    def popularity(self, measure: object, count: str) -> Floats:
-        """Return the number of users (n,) who had each item, or of their interactions with it."""
-        past = self.need("history", measure)
-        weights = past.numbers if count == "all" else None
-        return np.bincount(past.items, weights, len(self.item_codes)).astype(np.float64)
-
     @cached_property
     def digest(self) -> str:
         """A hash of all tables, whatever kind of input they came from."""
@@ -531,11 +528,9 @@ def ranked_lists(lists: Mapping[str, Sequence[str]], sources: Sources) -> Ranked
 def _ranked(lists: Mapping[str, Sequence[str]], users: Codes, items: Codes) -> RankedLists:
     ordered = in_order(lists)
     lengths = np.array([len(lists[user]) for user in ordered], np.int64)
-    owner = np.repeat(np.arange(len(ordered)), lengths)
-    starts = np.cumsum(lengths) - lengths
-    rank = np.arange(1, owner.size + 1) - starts[owner]
     listed = coded((item for user in ordered for item in lists[user]), items)
-    return RankedLists(coded(ordered, users), listed, owner, rank)
+    owner = np.repeat(np.arange(len(ordered)), lengths)
+    return RankedLists(coded(ordered, users), listed, owner, places_of(offsets_of(lengths)))
 
 
 _FEWEST = 2  # users that can be told apart
@@ -564,7 +559,8 @@ def values_of_run(
     values: dict[Measure, ValuesOfRun] = {}
     for measure in measures:
         try:
-            computed = COMPUTE[measure.name](measure, lists.down_to(measure.cutoff), sources)
+            shown_lists = Shown(measure, lists.down_to(measure.cutoff), sources)
+            computed = COMPUTE[measure.name](shown_lists)
             if np.isnan(computed).all():
                 needs = f"It needs {measure.family.requires}, of the users and items of the run."
                 raise InputError(str(measure), "at least one user with a value", "none", needs)
@@ -592,231 +588,255 @@ def expanded(measure: Measure, sources: Sources) -> list[Measure]:
     return [measure.having(**{part: name}) for name in names]
 
 
-def _counts(measure: Measure, lists: RankedLists, sources: Sources) -> Ints:
-    """Return the number of lists (n,) that contain each item of the catalogue."""
-    catalogue = sources.catalogue(measure)
-    _refuse_unknown(measure, lists, catalogue, sources, "the catalogue")
-    return np.bincount(lists.items, minlength=len(sources.item_codes))[catalogue]
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What a measure looks at: the lists of a run down to its cutoff, and the tables."""
 
+    measure: Measure
+    lists: RankedLists
+    sources: Sources
 
-def _refuse_unknown(
-    measure: Measure, lists: RankedLists, known: Ints, sources: Sources, what: str
-) -> None:
-    """Refuse lists without any known item."""
-    if np.isin(lists.items, known).any():
-        return
-    names = [*sources.item_codes]
-    ours, theirs = (
-        [names[code] for code in np.unique(items).tolist()] for items in (known, lists.items)
-    )
-    raise DisjointError(
-        str(measure),
-        f"the run and {what} to share some items",
-        f"none in common: {what} has {examples(ours)}; the run has {examples(theirs)}",
-        overlap_hint(ours, theirs),
-    )
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters of the measure."""
+        return self.measure.parameters
+
+    @cached_property
+    def size(self) -> int:
+        """The number of all items."""
+        return len(self.sources.item_codes)
+
+    def need(self, table: str) -> Any:
+        """Return a table; without it, raise an error that says how to pass it."""
+        return self.sources.need(table, self.measure)
+
+    @cached_property
+    def categories(self) -> Categories:
+        """The categories of the items in the column that the measure names."""
+        return self.sources.categories(self.measure)
+
+    def listed_categories(self) -> Categories:
+        """Return the categories; refuse lists without any item that has one."""
+        self.refuse_unknown(self.categories.items, "the table of items")
+        return self.categories
+
+    def refuse_unknown(self, known: Ints, what: str) -> None:
+        """Refuse lists without any known item."""
+        if np.isin(self.lists.items, known).any():
+            return
+        names = [*self.sources.item_codes]
+        ours, theirs = (
+            [names[code] for code in np.unique(items).tolist()]
+            for items in (known, self.lists.items)
+        )
+        raise DisjointError(
+            str(self.measure),
+            f"the run and {what} to share some items",
+            f"none in common: {what} has {examples(ours)}; the run has {examples(theirs)}",
+            overlap_hint(ours, theirs),
+        )
+
+    def part(self, name: str) -> int:
+        """Return the place of the category that a parameter names."""
+        names, wanted = self.categories.names, self.parameters[name]
+        if wanted not in names:
+            choices = f"Choices: {examples(names)}."
+            raise InputError(str(self.measure), f"a {name} of the items", repr(wanted), choices)
+        return names.index(wanted)
+
+    def popularity(self, count: str) -> Floats:
+        """Return the number of users (n,) who had each item, or of their interactions with it."""
+        past = self.need("history")
+        weights = past.numbers if count == "all" else None
+        return np.bincount(past.items, weights, self.size).astype(np.float64)
+
+    @cached_property
+    def places(self) -> Ints:
+        """The place of every user among the lists, by number; −1 without one."""
+        places = np.full(len(self.sources.user_codes), -1)
+        places[self.lists.users] = np.arange(self.lists.count)
+        return places
+
+    def relevant(self) -> tuple[Ints, Ints]:
+        """Return the numbers (m,) of the users and of the items that judgments say are relevant to them."""
+        judged = self.need("judgments")
+        chosen = judged.numbers >= self.parameters["rel"]
+        return judged.users[chosen], judged.items[chosen]
+
+    def among(self, users: Ints, items: Ints) -> Bools:
+        """Return which rows of the lists are among some pairs of a user and an item."""
+        rows = self.lists.users[self.lists.owner] * self.size + self.lists.items
+        among: Bools = np.isin(rows, users * self.size + items)
+        return among
+
+    def attention(self, ranks: Ints | None = None) -> Floats:
+        """Return the attention (n,) that ranks get, those of the rows by default."""
+        ranks = self.lists.rank if ranks is None else ranks
+        return exposure.attention(ranks, self.parameters["attention"], self.parameters["p"])
+
+    def spread(self, items: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:
+        """Divide weights (n,) of items among their categories: the row, the place and the part of each."""
+        rows, places = self.categories.spread(items, self.size)
+        return rows, places, weights[rows] / self.categories.counts(self.size)[items][rows]
+
+    def group_shares(self, owner: Ints, items: Ints, weights: Floats) -> Floats:
+        """Return the share [list, group] of the weights (n,) of some items that belongs to each group."""
+        rows, groups, parts = self.spread(items, weights)
+        count = len(self.categories.names)
+        return exposure.shares_of_groups(owner[rows], groups, parts, self.lists.count, count)
 
 
 def _of_counts(kernel: Callable[[Ints], float]) -> "Compute":
     """Return a measure of how often (n,) the items of the catalogue are shown."""
-    return lambda measure, lists, sources: kernel(_counts(measure, lists, sources))
+
+    def compute(shown: Shown) -> float:
+        catalogue = shown.sources.catalogue(shown.measure)
+        shown.refuse_unknown(catalogue, "the catalogue")
+        return kernel(np.bincount(shown.lists.items, minlength=shown.size)[catalogue])
+
+    return compute
 
 
-def _personalisation(measure: Measure, lists: RankedLists, _: Sources) -> float:
-    someone = np.unique(lists.owner)  # a user without a list has nothing in common with others
+def _personalisation(shown: Shown) -> float:
+    # A user without a list has nothing in common with others.
+    someone, owner = np.unique(shown.lists.owner, return_inverse=True)
     if someone.size < _FEWEST:
-        raise InputError(str(measure), "at least two users with a list", f"{someone.size}")
-    owner = np.searchsorted(someone, lists.owner)
-    return recommendations.personalisation(lists.items, owner, someone.size)
+        raise InputError(str(shown.measure), "at least two users with a list", f"{someone.size}")
+    return recommendations.personalisation(shown.lists.items, owner, someone.size)
 
 
-def _novelty(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    count = measure.parameters["count"]
-    popularity = sources.popularity(measure, count)
-    past = sources.need("history", measure)
+def _novelty(shown: Shown) -> Floats:
+    count, past = shown.parameters["count"], shown.need("history")
+    popularity = shown.popularity(count)
     total = past.numbers.sum() if count == "all" else float(np.unique(past.users).size)
     known = np.where(popularity > 0, popularity, min(1.0, total))
-    return recommendations.means(np.log2(total / known)[lists.items], lists.owner, lists.count)
+    return shown.lists.means(np.log2(total / known)[shown.lists.items])
 
 
-def _popularity(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    popularity = sources.popularity(measure, measure.parameters["count"])
-    return recommendations.means(popularity[lists.items], lists.owner, lists.count)
+def _popularity(shown: Shown) -> Floats:
+    return shown.lists.means(shown.popularity(shown.parameters["count"])[shown.lists.items])
 
 
-def _diversity(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    by, size = measure.parameters["by"], len(sources.item_codes)
+def _diversity(shown: Shown) -> Floats:
+    by, sources, lists = shown.parameters["by"], shown.sources, shown.lists
     if by is None and sources.items and sources.items.columns and sources.vectors:
         expected = "by=vectors, or by=… with a column of the items"
-        raise InputError(str(measure), expected, "both, and no by")
+        raise InputError(str(shown.measure), expected, "both, and no by")
     if by == BY_VECTORS or (by is None and sources.vectors is not None):
-        items, vectors = sources.need("vectors", measure)
-        _refuse_unknown(measure, lists, items, sources, "the table of vectors")
-        places = np.full(size, -1)
+        items, vectors = shown.need("vectors")
+        shown.refuse_unknown(items, "the table of vectors")
+        places = np.full(shown.size, -1)
         places[items] = np.arange(items.size)
         known = lists.only(places[lists.items] >= 0)
         return recommendations.vector_diversity(places[known.items], vectors, known.offsets)
-    categories = sources.categories(measure)
-    _refuse_unknown(measure, lists, categories.items, sources, "the table of items")
-    kinds, members = categories.kinds(size)
+    kinds, members = shown.listed_categories().kinds(shown.size)
     known = lists.only(kinds[lists.items] >= 0)
     return recommendations.category_diversity(kinds[known.items], members, known.offsets)
 
 
-def _serendipity(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    judged = sources.need("judgments", measure)
-    relevant = judged.numbers >= measure.parameters["rel"]
-    liked = _among(lists, judged.users[relevant], judged.items[relevant], sources)
-    by_rank = measure.parameters["unexpected"] == "rank"
-    unexpected = (_unexpected_by_rank if by_rank else _unexpected_by_list)(measure, lists, sources)
-    means = recommendations.means(liked * unexpected, lists.owner, lists.count)
-    values = np.full(lists.count, np.nan)
-    someone = _places(lists, sources)[np.unique(judged.users)]
+def _serendipity(shown: Shown) -> Floats:
+    liked = shown.among(*shown.relevant())
+    by_rank = shown.parameters["unexpected"] == "rank"
+    means = shown.lists.means(
+        liked * (_unexpected_by_rank if by_rank else _unexpected_by_list)(shown)
+    )
+    values = np.full(shown.lists.count, np.nan)
+    someone = shown.places[np.unique(shown.need("judgments").users)]
     values[someone] = np.nan_to_num(means[someone])  # a judged user without a list counts 0
     return values
 
 
-def _places(lists: RankedLists, sources: Sources) -> Ints:
-    """Return the place of every user among the lists, by number."""
-    places = np.full(len(sources.user_codes), -1)
-    places[lists.users] = np.arange(lists.count)
-    return places
-
-
-def _among(lists: RankedLists, users: Ints, items: Ints, sources: Sources) -> Bools:
-    """Return which rows of the lists are among some pairs of a user and an item."""
-    size = len(sources.item_codes)
-    rows = lists.users[lists.owner] * size + lists.items
-    among: Bools = np.isin(rows, users * size + items)
-    return among
-
-
-def _unexpected_by_list(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
+def _unexpected_by_list(shown: Shown) -> Floats:
     """Return 0 for items that a simple recommender also recommends, 1 for others."""
+    sources, cutoff = shown.sources, shown.measure.cutoff
     if sources.expected is not None:
-        simple = sources.expected.down_to(measure.cutoff)
-        expected = _among(lists, simple.users[simple.owner], simple.items, sources)
-        return (~expected).astype(np.float64)
+        simple = sources.expected.down_to(cutoff)
+        return (~shown.among(simple.users[simple.owner], simple.items)).astype(np.float64)
     if sources.history is None:
         expected_tables = "history or expected, in addition to the run"
-        raise InputError(str(measure), expected_tables, "neither", "Pass history=….")
-    popularity, names = sources.popularity(measure, "once"), [*sources.item_codes]
+        raise InputError(str(shown.measure), expected_tables, "neither", "Pass history=….")
+    popularity, names = shown.popularity("once"), [*sources.item_codes]
     by_id = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), np.int64)
-    order = by_id[np.argsort(-popularity[by_id], kind="stable")][: measure.cutoff]
-    return (~np.isin(lists.items, order[popularity[order] > 0])).astype(np.float64)
+    order = by_id[np.argsort(-popularity[by_id], kind="stable")][:cutoff]
+    return (~np.isin(shown.lists.items, order[popularity[order] > 0])).astype(np.float64)
 
 
-def _unexpected_by_rank(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
+def _unexpected_by_rank(shown: Shown) -> Floats:
     """Return how much higher an item is ranked than its popularity suggests, as a share of the catalogue."""
-    count = sources.catalogue(measure).size
-    popularity = sources.popularity(measure, "once")
+    count = shown.sources.catalogue(shown.measure).size
+    popularity = shown.popularity("once")
     different = np.unique(popularity[popularity > 0])[::-1]
     place = np.searchsorted(-different, -popularity) + 1
-    usual = np.where(popularity > 0, (count + 1 - place) / count, 0.0)[lists.items]
-    chance = (count + 1 - lists.rank) / count
+    usual = np.where(popularity > 0, (count + 1 - place) / count, 0.0)[shown.lists.items]
+    chance = (count + 1 - shown.lists.rank) / count
     return np.maximum(chance - usual, 0.0)
 
 
-def _hit_rate(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    judged, segment = sources.need("judgments", measure), measure.parameters["segment"]
-    categories = sources.categories(measure)
-    if segment not in categories.names:
-        choices = f"Choices: {examples(categories.names)}."
-        raise InputError(str(measure), "a segment of the items", repr(segment), choices)
-    inside = np.zeros(len(sources.item_codes), np.bool_)
-    inside[categories.items[categories.categories == categories.names.index(segment)]] = True
-    wanted = (judged.numbers >= measure.parameters["rel"]) & inside[judged.items]
-    users, items = judged.users[wanted], judged.items[wanted]
-    values = np.full(lists.count, np.nan)
-    values[_places(lists, sources)[np.unique(users)]] = 0.0
-    hit = _among(lists, users, items, sources)
-    values[np.unique(lists.owner[hit])] = 1.0
+def _hit_rate(shown: Shown) -> Floats:
+    users, items = shown.relevant()
+    inside = np.zeros(shown.size, np.bool_)
+    inside[shown.categories.items[shown.categories.categories == shown.part("segment")]] = True
+    users, items = users[inside[items]], items[inside[items]]
+    values = np.full(shown.lists.count, np.nan)
+    values[shown.places[np.unique(users)]] = 0.0
+    values[np.unique(shown.lists.owner[shown.among(users, items)])] = 1.0
     return values
 
 
-def _miscalibration(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    past, categories = sources.need("history", measure), sources.categories(measure)
-    _refuse_unknown(measure, lists, categories.items, sources, "the table of items")
-    places, count = _places(lists, sources), len(categories.names)
-    mine = places[past.users] >= 0
-    users, items = places[past.users[mine]], past.items[mine]
-    weights = past.numbers[mine] if measure.parameters["count"] == "all" else np.ones(items.size)
-    size = len(sources.item_codes)
-    many = categories.counts(size)
+def _miscalibration(shown: Shown) -> Floats:
+    past, lists, count = shown.need("history"), shown.lists, len(shown.listed_categories().names)
+    owner = shown.places[past.users]
+    mine = owner >= 0
+    items = past.items[mine]
+    weights = past.numbers[mine] if shown.parameters["count"] == "all" else np.ones(items.size)
+    many = shown.categories.counts(shown.size)
 
     def shares(owner: Ints, items: Ints, weights: Floats) -> tuple[tuple[Ints, Floats], Bools]:
         weights = np.where(many[items] > 0, weights, 0.0)
         total = np.bincount(owner, weights, lists.count).astype(np.float64)
-        rows, category = categories.spread(items, size)
+        rows, category, split = shown.spread(items, weights)
         keys = owner[rows] * count + category
-        split = weights[rows] / many[items][rows]
         return recommendations.shares(keys, split, count, total), total > 0
 
-    wanted, has_past = shares(users, items, weights)
-    shown, has_list = shares(lists.owner, lists.items, np.ones(lists.items.size))
-    keys, terms = recommendations.divergence(wanted, shown, measure.parameters["alpha"])
+    wanted, has_past = shares(owner[mine], items, weights)
+    listed, has_list = shares(lists.owner, lists.items, np.ones(lists.items.size))
+    keys, terms = recommendations.divergence(wanted, listed, shown.parameters["alpha"])
     values = np.bincount(keys // max(1, count), terms, lists.count)
     return np.where(has_past & has_list, np.maximum(values, 0.0), np.nan)
 
 
-def _attention(measure: Measure, ranks: Ints) -> Floats:
-    parameters = measure.parameters
-    return exposure.attention(ranks, parameters["attention"], parameters["p"])
-
-
-def _group_shares(
-    measure: Measure, owner: Ints, items: Ints, weights: Floats, lists: int, sources: Sources
-) -> Floats:
-    """Return the share [list, group] of the weights (n,) of some items that belongs to each group."""
-    categories, size = sources.categories(measure), len(sources.item_codes)
-    rows, groups = categories.spread(items, size)
-    parts = weights[rows] / categories.counts(size)[items][rows]
-    count = len(categories.names)
-    return exposure.shares_of_groups(owner[rows], groups, parts, lists, count)
-
-
-def _exposures(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
+def _exposures(shown: Shown) -> Floats:
     """Return the share of attention [user, group] that the items of each group get."""
-    _refuse_unknown(
-        measure, lists, sources.categories(measure).items, sources, "the table of items"
-    )
-    attention = _attention(measure, lists.rank)
-    return _group_shares(measure, lists.owner, lists.items, attention, lists.count, sources)
+    shown.listed_categories()
+    return shown.group_shares(shown.lists.owner, shown.lists.items, shown.attention())
 
 
-def _group_exposure(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    names, group = sources.categories(measure).names, measure.parameters["group"]
-    if group not in names:
-        choices = f"Choices: {examples(names)}."
-        raise InputError(str(measure), "a group of the items", repr(group), choices)
-    return _exposures(measure, lists, sources)[:, names.index(group)]
+def _group_exposure(shown: Shown) -> Floats:
+    group = shown.part("group")
+    return _exposures(shown)[:, group]
 
 
-def _rank_fairness(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    shares, target = _exposures(measure, lists, sources), measure.parameters["target"]
+def _rank_fairness(shown: Shown) -> Floats:
+    shares, target = _exposures(shown), shown.parameters["target"]
     if target == "equal":
         return exposure.likeness(shares, np.full(shares.shape, 1 / shares.shape[1]))
     if target == "relevant":
-        judged = sources.need("judgments", measure)
-        owner = _places(lists, sources)[judged.users]
-        chosen = (judged.numbers >= measure.parameters["rel"]) & (owner >= 0)
-        owner, items = owner[chosen], judged.items[chosen]
+        users, items = shown.relevant()
+        owner = shown.places[users]
+        owner, items = owner[owner >= 0], items[owner >= 0]
     else:
-        items = sources.categories(measure).items
-        items, owner = np.unique(items), np.zeros(np.unique(items).size, np.int64)
-    ones = np.ones(items.size)
-    wanted = _group_shares(measure, owner, items, ones, lists.count, sources)
+        items = np.unique(shown.categories.items)
+        owner = np.zeros(items.size, np.int64)
+    wanted = shown.group_shares(owner, items, np.ones(items.size))
     if target == "catalogue":
         wanted = np.broadcast_to(wanted[0], shares.shape)
     return exposure.likeness(shares, wanted)
 
 
-def _exposure_parity(measure: Measure, lists: RankedLists, sources: Sources) -> float:
-    categories, size = sources.categories(measure), len(sources.item_codes)
-    _refuse_unknown(measure, lists, categories.items, sources, "the table of items")
-    count, many = len(categories.names), categories.counts(size)
-    rows, groups = categories.spread(lists.items, size)
-    parts = _attention(measure, lists.rank)[rows] / many[lists.items][rows]
+def _exposure_parity(shown: Shown) -> float:
+    categories = shown.listed_categories()
+    count, many = len(categories.names), categories.counts(shown.size)
+    _, groups, parts = shown.spread(shown.lists.items, shown.attention())
     total = np.bincount(groups, parts, count)
     members = np.bincount(categories.categories, 1 / many[categories.items], count)
     means = total / members
@@ -826,22 +846,20 @@ def _exposure_parity(measure: Measure, lists: RankedLists, sources: Sources) -> 
 def _expected_exposure(which: int) -> "Compute":
     """Return one of the measures of expected exposure: disparity, relevance or loss."""
 
-    def compute(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-        size = len(sources.item_codes)
-        query_of = _queries_of_samples(measure, lists, sources)
+    def compute(shown: Shown) -> Floats:
+        lists, size = shown.lists, shown.size
+        query_of = _queries_of_samples(shown)
         queries, first, places = np.unique(query_of, return_index=True, return_inverse=True)
         # A judged query without a list isn't a sample.
         samples = np.bincount(places.ravel()[lists.lengths > 0], minlength=queries.size)
         owner = places.ravel()[lists.owner]
         keys, at = np.unique(owner * size + lists.items, return_inverse=True)
-        shown = np.bincount(at.ravel(), _attention(measure, lists.rank) / samples[owner])
+        given = np.bincount(at.ravel(), shown.attention() / samples[owner])
         needs_targets = which != _DISPARITY
-        relevant, targets = (
-            _targets(measure, queries, sources) if needs_targets else (keys[:0], shown[:0])
-        )
+        relevant, targets = _targets(shown, queries) if needs_targets else (keys[:0], given[:0])
         every = np.union1d(keys, relevant)
         exposures, wanted = np.zeros(every.size), np.zeros(every.size)
-        exposures[np.searchsorted(every, keys)] = shown
+        exposures[np.searchsorted(every, keys)] = given
         wanted[np.searchsorted(every, relevant)] = targets
         sums = exposure.expected_exposure(every // size, exposures, wanted, queries.size)[which]
         has_list = np.bincount(owner, minlength=queries.size) > 0
@@ -857,32 +875,30 @@ def _expected_exposure(which: int) -> "Compute":
 _DISPARITY, _RELEVANCE, _LOSS = range(3)
 
 
-def _queries_of_samples(measure: Measure, lists: RankedLists, sources: Sources) -> Ints:
+def _queries_of_samples(shown: Shown) -> Ints:
     """Return the query (u,) of each list: the part of its id before the number of a sample."""
-    mark = measure.parameters["samples"]
+    mark, codes = shown.parameters["samples"], shown.sources.user_codes
     if mark is None:
-        return lists.users
-    names = [*sources.user_codes]
-    bases = [names[code].rpartition(mark)[0] or names[code] for code in lists.users.tolist()]
-    return coded(bases, sources.user_codes)
+        return shown.lists.users
+    names = [*codes]
+    bases = [names[code].rpartition(mark)[0] or names[code] for code in shown.lists.users.tolist()]
+    return coded(bases, codes)
 
 
-def _targets(measure: Measure, queries: Ints, sources: Sources) -> tuple[Ints, Floats]:
+def _targets(shown: Shown, queries: Ints) -> tuple[Ints, Floats]:
     """Return the relevant items of queries, as keys query · items + item, and the exposure that each should have."""
-    judged, size = sources.need("judgments", measure), len(sources.item_codes)
-    place = np.searchsorted(queries, judged.users)
-    place[place == queries.size] = 0
-    chosen = (queries[place] == judged.users) & (judged.numbers >= measure.parameters["rel"])
-    keys: Ints = np.unique(place[chosen] * size + judged.items[chosen])
-    owner = keys // size
+    (users, items), cutoff = shown.relevant(), shown.measure.cutoff
+    chosen = np.isin(users, queries)
+    keys: Ints = np.unique(np.searchsorted(queries, users[chosen]) * shown.size + items[chosen])
+    owner = keys // shown.size
     counts = np.bincount(owner, minlength=queries.size)
-    most = int(counts.max(initial=0))
-    sums = np.concatenate(([0.0], np.cumsum(_attention(measure, np.arange(1, most + 1)))))
-    shown = counts if measure.cutoff is None else np.minimum(counts, measure.cutoff)
-    return keys, sums[shown[owner]] / counts[owner]
+    ranks = np.arange(1, int(counts.max(initial=0)) + 1)
+    sums = np.concatenate(([0.0], np.cumsum(shown.attention(ranks))))
+    within = counts if cutoff is None else np.minimum(counts, cutoff)
+    return keys, sums[within[owner]] / counts[owner]
 
 
-Compute = Callable[[Measure, RankedLists, Sources], Floats | float]
+Compute = Callable[[Shown], Floats | float]
 
 COMPUTE: dict[str, Compute] = {
     "Coverage": _of_counts(lambda counts: float((counts > 0).sum() / counts.size)),
