@@ -62,6 +62,12 @@ FORMULAS = {
     "UDCG@k = 1/(1 + exp(−u)), where u = (1/n)·Σ_{i=1..n} w_i·(1 − p_i)": (
         r"\mathrm{UDCG}@k = \frac{1}{1 + e^{-u}},\quad u = \frac{1}{n} \sum_{i=1}^{n} w_i \cdot (1 - p_i)"
     ),
+    "session_DCG@k = Σ_m DCG_m@k / (1 + log_bq m)": (
+        r"\mathrm{session\_DCG}@k = \sum_m \frac{\mathrm{DCG}_m@k}{1 + \log_{bq} m}"
+    ),
+    "session_RBP@k = (1−p) Σ_m ((p − b·p)/(1 − b·p))^(m−1) Σ_{i=1..k} w_i·(b·p)^(i−1)": (
+        r"\mathrm{session\_RBP}@k = (1-p) \sum_m \left(\frac{p - b p}{1 - b p}\right)^{m-1} \sum_{i=1}^{k} w_i (b p)^{i-1}"
+    ),
     "TBG@k = Σ_{i=1..k} g_i·exp(−t_i·ln 2/h)": (
         r"\mathrm{TBG}@k = \sum_{i=1}^{k} g_i \cdot e^{-t_i \ln 2 / h}"
     ),

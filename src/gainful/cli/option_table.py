@@ -414,6 +414,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--nuggets INPUT": "The facts that an answer needs, for NuggetRecall@5: a table with a query, a nugget, a doc, its support, and optionally the importance of the nugget in each row.",
         "--abstentions INPUT": "How likely the reading model is to abstain, for UDCG@5: a table with a query, a doc and a probability in each row.",
         "--confidence FILE|max|std|diff1": "The confidence in each query, for nAUC(nDCG@10): a table with one row per query, or max, std or diff1 of the run's scores.",
+        "--sessions FILE": "The session of each query, for session_nDCG@10: a table with a query, its session, and optionally its place there in each row.",
         "--lengths FILE": "The lengths of documents, for TBG and U: a table with a doc, its words or characters, and optionally duplicate_of, the document that it repeats, in each row.",
         **_ITEMS,
     },
@@ -583,7 +584,7 @@ class Conflict(NamedTuple):
 
 
 _POLICY = " ".join(choice.name for choice in gf.measures.choices())
-OF_TABLES = "documents offsets chunk_table subtopic_judgments nuggets abstentions confidence lengths items separator vectors history expected"
+OF_TABLES = "documents offsets chunk_table subtopic_judgments nuggets abstentions confidence lengths sessions items separator vectors history expected"
 OF_A_NEW_STUDY = "queries docs judgments scale depth order compare overlap overlap_share show_ranks doc_format image_hosts tags seed title"
 _MACHINE = "memory threads temp_dir unpacked engine master"
 _SAMPLING = "weights clusters strata arrival population"

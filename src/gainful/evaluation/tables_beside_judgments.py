@@ -15,6 +15,7 @@ from gainful.evaluation import (
     evidence,
     model_answers,
     recommending,
+    sessions,
     subtopics,
     time_and_text,
 )
@@ -49,6 +50,7 @@ from gainful.measures.measure_family import (
     ITEMS,
     LENGTHS,
     NUGGETS,
+    SESSIONS,
     SUBTOPICS,
 )
 from gainful.measures.measures_by_need import read_measures_of
@@ -103,6 +105,7 @@ BY_NEED: Mapping[
     CONFIDENCE: model_answers.values_of_abstention,
     EVIDENCE: evidence.values_of_run,
     LENGTHS: time_and_text.values_of_run,
+    SESSIONS: sessions.values_of_run,
 }
 """The functions that compute measures that need more than grades."""
 
@@ -127,6 +130,11 @@ _REQUIRED_TABLES: Mapping[str, tuple[str, str, str]] = {
         "confidence",
         "the confidence in each query",
         "confidence=… (a table, or max, std or diff1 of the scores), or --confidence.",
+    ),
+    SESSIONS: (
+        "sessions",
+        "the session of each query",
+        "sessions=…, or --sessions.",
     ),
 }
 """The table that measures of each kind of need require: its keyword, its contents, and how to pass it."""

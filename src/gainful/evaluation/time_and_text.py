@@ -74,7 +74,7 @@ def read_lengths(given: Any, session: Session) -> Lengths:
         return Lengths(digest=digest_of([]))
     refuse_spark(given, "lengths")
     table = read_table(given, LENGTHS, "lengths", session=session)
-    called = {role: _column(table, names) for role, names in _NAMES.items()}
+    called = {role: column_called(table, names) for role, names in _NAMES.items()}
     docs = table["doc"]
     by_unit = {
         role: _known(table, name)
@@ -117,7 +117,7 @@ def _joined(pairs: Iterable[tuple[str, str | None]]) -> dict[str, str]:
     return {doc: first(doc) for doc in parent}
 
 
-def _column(table: InputTable, names: Sequence[str]) -> str | None:
+def column_called(table: InputTable, names: Sequence[str]) -> str | None:
     """Return the first column of a table with one of some names."""
     return next((name for name in table.columns if plain_name(name) in names), None)
 

@@ -114,6 +114,8 @@ class TableOptions(ItemTables, SpanTables, total=False):
         lengths: `{doc: {"words": number, "characters": number}}`, or a table: the lengths of documents, and, in a
             column `duplicate_of`, the document that another one repeats. A single number per document counts in the
             unit of the measure.
+        sessions: `{session: [query, …]}`, or a table: the session of each query, and its place there; without a
+            column `place`, the rows of a session are in order.
     """
 
     subtopics: TableLike | None
@@ -122,6 +124,7 @@ class TableOptions(ItemTables, SpanTables, total=False):
     abstentions: TableLike | None
     confidence: TableLike | None
     lengths: TableLike | None
+    sessions: TableLike | None
 
 
 class MeasuringOptions(PageOptions, ReadingOptions, total=False):

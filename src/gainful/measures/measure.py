@@ -63,8 +63,8 @@ def catalogue(*, needs: str | None = None) -> tuple[Family, ...]:
     """Return every family of measures with its definition, range, citation and parameters.
 
     Args:
-        needs: "grades", "subtopics", "items", "nuggets", "abstentions", "confidence", "evidence" or
-            "lengths", for the families that need these; all if None.
+        needs: "grades", "subtopics", "items", "nuggets", "abstentions", "confidence", "evidence",
+            "lengths" or "sessions", for the families that need these; all if None.
 
     >>> [family.name for family in catalogue()][:4], [family.name for family in catalogue(needs="items")][:2]
     (['CG', 'DCG', 'IDCG', 'nDCG'], ['Coverage', 'Gini'])

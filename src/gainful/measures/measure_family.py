@@ -67,11 +67,14 @@ HIGHER, LOWER, NEITHER = "higher", "lower", "neither"
 RUN = "run"  # one value for the run as a whole, and none per query
 GRADES, SUBTOPICS, ITEMS = "grades", "subtopics", "items"
 NUGGETS, ABSTENTIONS, CONFIDENCE = "nuggets", "abstentions", "confidence"
-EVIDENCE, LENGTHS = "evidence", "lengths"
-NEEDS = (GRADES, SUBTOPICS, ITEMS, NUGGETS, ABSTENTIONS, CONFIDENCE, EVIDENCE, LENGTHS)
+EVIDENCE, LENGTHS, SESSIONS = "evidence", "lengths", "sessions"
+NEEDS = (
+    *(GRADES, SUBTOPICS, ITEMS, NUGGETS, ABSTENTIONS, CONFIDENCE),
+    *(EVIDENCE, LENGTHS, SESSIONS),
+)
 """The data a family needs: ranks and grades; grades per subtopic; facts about items and users' past interactions;
 the support of nuggets; the probabilities that a model abstains; the confidence in each query; passages of
-documents, as parts of their text; or the lengths of documents."""
+documents, as parts of their text; the lengths of documents; or the session of each query."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -400,6 +400,14 @@ LENGTHS = Roles(
     others=True,
 )
 """One row per document: its words, its characters, and the document that it repeats."""
+SESSIONS = Roles(
+    contents="the session of each query",
+    shape="{session: [query, …]} or {query: session}",
+    keys=(_QUERY,),
+    bare="session",
+    others=True,
+)
+"""One row per query: its session, and its place there."""
 ITEMS = Roles(
     contents="a table of items",
     shape="{item: category}, {item: [category, …]} or {item: {column: category or list}}",

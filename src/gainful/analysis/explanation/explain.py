@@ -51,7 +51,7 @@ from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
 from gainful.measures.formulas import Combination
 from gainful.measures.measure import Measure, measures_inside
-from gainful.measures.measure_family import EVIDENCE, GRADES, LENGTHS
+from gainful.measures.measure_family import EVIDENCE, GRADES, LENGTHS, SESSIONS
 from gainful.measures.notation import DocumentMeasure, GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
@@ -114,13 +114,15 @@ def explain(
         if any(each.family.needs != GRADES for each in measures_inside([asked])):
             (asked,) = with_values_of_run((asked,), request, reader, run)
         changes = None if what_if is None else read_changes(what_if)
-        worked = explain_with(reader, run, asked, name, request.policy, request.tool, changes)
         if changes is not None and asked.family.needs != GRADES:
             raise MeasureError(
                 "what_if",
                 "a measure of ranks and grades",
                 f"'{asked}', which needs {asked.family.needs}",
             )
+        if asked.family.needs == SESSIONS:
+            return _query_by_query(asked, reader, run, name, request.tables)
+        worked = explain_with(reader, run, asked, name, request.policy, request.tool, changes)
         if asked.family.needs == EVIDENCE:
             worked = _chunk_by_chunk(worked, reader, run, name)
         elif asked.family.needs == LENGTHS:
@@ -442,6 +444,43 @@ def _document_by_document(
     part = _part("the list", SUM, steps, steps[-1].sum if steps else 0.0, weight=weight)
     remark = _remark_on_time(walked, len(part.steps), unit)
     return dataclasses.replace(worked, parts=(part,), remark=remark)
+
+
+def _query_by_query(
+    measure: Measure, reader: Reader, run: Run, query: str, tables: Mapping[str, object]
+) -> Explanation:
+    """Work out the value of the session of a query, with a table for each of its judged queries."""
+    from gainful.evaluation.sessions import work_out_session
+
+    session, worked = work_out_session(measure, reader, run, query, tables)
+    if worked.value is None:
+        raise InputError(f"{measure} of session {session!r}", "a value", "no relevant documents")
+    parts = []
+    for asked, terms, total in zip(worked.asked, worked.terms, worked.sums, strict=True):
+        listed = [(doc, asked.grades.get(doc)) for doc in asked.docs]
+        entries = [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(listed, 1)]
+        title = f"query {asked.query}, at place {asked.place} of session {session}"
+        steps, worth = (
+            steps_with(entries, terms),
+            "gain" if "gain" in measure.parameters else "worth",
+        )
+        name = f"query {asked.query}"
+        parts.append(_part(title, name, steps, total, worth=worth, weight="weight"))
+    numbers, symbols, values = " + ".join(["{}"] * len(parts)), SUM, tuple(worked.sums)
+    if worked.ideal is not None:
+        symbols, numbers = f"{SUM} / {IDEAL_SUM}", f"({numbers}) / {{}}"
+        values = (*values, worked.ideal)
+    working = written_working(Working(symbols, numbers, values), worked.value)
+    return Explanation(
+        measure,
+        worked.asked[-1].query,
+        worked.value,
+        tuple(parts),
+        reader.decided(run),
+        f"session {session}",
+        working,
+        reader.doc_type(run),
+    )
 
 
 def _remark_on_time(walked: "Walk", last: int, unit: str) -> str:

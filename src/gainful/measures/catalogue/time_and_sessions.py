@@ -1,8 +1,17 @@
 """Measures of users who spend time, read text, and ask several queries."""
 
 from gainful.measures.catalogue.model_answers import ModelExample
-from gainful.measures.measure_family import AMOUNT, LENGTHS, Family, Spelling
-from gainful.measures.parameters import GAIN, REL, number
+from gainful.measures.measure_family import AMOUNT, LENGTHS, SESSIONS, SHARE, Family, Spelling
+from gainful.measures.parameters import (
+    BASE,
+    DISCOUNT,
+    GAIN,
+    PERSISTENCE,
+    REL,
+    SCALE,
+    number,
+    word,
+)
 from gainful.measures.written_numbers import Range
 
 _CHANCE = "a number from 0 to 1: the probability that the user"
@@ -44,8 +53,50 @@ CHARACTERS = number(
     Range(0),
 )
 
+LATER = number(
+    "bq",
+    4.0,
+    "a number above 1: the base of the logarithm that discounts queries by their place in the session",
+    Range(1, above=True),
+)
+BALANCE = number(
+    "b",
+    0.8,
+    "a number from 0 to 1: the probability that a user who goes on looks at the next document, rather than asking the "
+    "next query",
+    Range(0, 1),
+)
+REPEATS = word(
+    "repeats",
+    {
+        "count": "a document counts for every query of the session whose list it is in",
+        "once": "a document counts only for the first query of the session whose list, down to the cutoff, it is in",
+    },
+)
+
+_SESSIONS = "judgments, and the session of each query"
+_LAST = "The value is that of the session, and listed for its last judged query"
+_SESSION_DCG = (
+    "K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of "
+    "multiple-query IR sessions, ECIR 2008, doi:10.1007/978-3-540-78646-7_4"
+)
 _LENGTHS = "judgments; and, unless all documents are equally long, the lengths of documents"
 _REPEATED = "A document that repeats one above it, according to the table of lengths, is skipped"
+
+
+def _example(measure: str, working: str, value: str) -> ModelExample:
+    """Return the example of a session of two queries."""
+    return ModelExample(
+        measure,
+        (),
+        working,
+        value,
+        contents="session q1, q2; q1 has the list a, b, with b relevant, and q2 the list c, with c relevant",
+        judgments={"q1": {"b": 1}, "q2": {"c": 1}},
+        run={"q1": ["a", "b"], "q2": ["c"]},
+        tables={"sessions": {"s": ["q1", "q2"]}},
+    )
+
 
 FAMILIES = (
     Family(
@@ -116,5 +167,62 @@ FAMILIES = (
         spellings=(Spelling("U_measure"), Spelling("Umeasure")),
         needs=LENGTHS,
         requires=_LENGTHS,
+    ),
+    Family(
+        name="session_DCG",
+        title="Discounted cumulated gain of a session",
+        definition=(
+            "session_DCG@k = Σ_m DCG_m@k / (1 + log_bq m), where DCG_m@k is the DCG@k of the query at place m of the session. "
+            f"{_LAST}"
+        ),
+        range="any real number; 0 or more without negative grades",
+        ends=AMOUNT,
+        citation=_SESSION_DCG,
+        example=_example("session_DCG@2", "1/log2 3 + 1/(1 + log4 2)", "1.2976"),
+        parameters=(GAIN, DISCOUNT, BASE, LATER, REPEATS),
+        needs=SESSIONS,
+        requires=_SESSIONS,
+    ),
+    Family(
+        name="session_nDCG",
+        title="Normalised discounted cumulated gain of a session",
+        definition=(
+            "session_nDCG@k = session_DCG@k / the session_DCG@k of the best lists that the judgments allow. With repeats=count, "
+            "these are the ideals of all queries; with repeats=once, they show every document once, for the query and at the "
+            f"rank that make the sum highest. {_LAST}"
+        ),
+        range="at most 1; 0 or more without negative grades",
+        ends=SHARE,
+        citation=(
+            f"{_SESSION_DCG}; E. Kanoulas, B. Carterette, P. Clough and M. Sanderson, Evaluating multi-query sessions, SIGIR "
+            "2011, doi:10.1145/2009916.2010056, for the normalisation, which is exact here if repeats=once"
+        ),
+        example=_example(
+            "session_nDCG@2", "(1/log2 3 + 1/(1 + log4 2)) / (1 + 1/(1 + log4 2))", "0.7786"
+        ),
+        parameters=(GAIN, DISCOUNT, BASE, LATER, REPEATS),
+        spellings=(Spelling("nsDCG"),),
+        normalised=True,
+        needs=SESSIONS,
+        requires=_SESSIONS,
+    ),
+    Family(
+        name="session_RBP",
+        title="Rank-biased precision of a session",
+        definition=(
+            "session_RBP@k = (1−p) Σ_m ((p − b·p)/(1 − b·p))^(m−1) Σ_{i=1..k} w_i·(b·p)^(i−1), where w_i, from 0 to 1, is the "
+            f"worth of the document at rank i for the query at place m of the session. {_LAST}"
+        ),
+        range="0 to 1",
+        ends=SHARE,
+        citation=(
+            "A. Lipani, B. Carterette and E. Yilmaz, From a user model for query sessions to session rank biased precision "
+            "(sRBP), ICTIR 2019, doi:10.1145/3341981.3344216"
+        ),
+        example=_example("session_RBP(b=0.5)", "0.2·(0.4 + (0.8 − 0.4)/(1 − 0.4))", "0.2133"),
+        parameters=(PERSISTENCE, BALANCE, REL, SCALE, REPEATS),
+        spellings=(Spelling("sRBP"),),
+        needs=SESSIONS,
+        requires=_SESSIONS,
     ),
 )
