@@ -289,16 +289,13 @@ def _listed(words: list[str], last: str) -> str:
 )
 def convert(input_: str, output: str, kind: str, **options: Any) -> None:
     """Write a run or judgments; `_help` writes the help, from the table of extensions."""
-    tagged = {} if options["tag"] is None else {"tag": options["tag"]}
     if kind == "run":
         set_aside(options, ["assessors", "grade_words"])
-    elif tagged:
+    elif options["tag"] is not None:
         raise click.UsageError("--tag requires --as run: judgments have no tag.")
-    k, within = options.pop("reference"), options.pop("within")
+    k, within = options["reference"], options["within"]
     if k is not None and kind == "run":
         raise click.UsageError("--reference requires --as judgments.")
-    if within is not None and k is None:
-        raise click.UsageError("--within requires --reference.")
     call.leave_out_columns(options, of="judgments" if kind == "run" or k is not None else "run")
     write: Any = gf.write_run if kind == "run" else gf.write_judgments
     shared = call.read_shared_options(options)
@@ -307,7 +304,7 @@ def convert(input_: str, output: str, kind: str, **options: Any) -> None:
         source = gf.inputs.reference_judgments(input_, k=k, within=within, **shared)
         shared = {}
     with seen_enough():
-        write(source, output, format=options["format"], **tagged, **shared)
+        write(source, output, **call.keywords(write, options), **shared)
 
 
 @command(
@@ -335,10 +332,6 @@ def sql(measure: str, **options: Any) -> None:
     """
     policy = {choice.name: options.pop(choice.name) for choice in gf.measures.choices()}
     texts = [pair for text in options["columns"] for pair in text.split(",")]
-    query = gf.writing.sql(
-        measure,
-        policy=policy,
-        columns=call.pairs("--columns", texts, "ROLE=NAME, such as doc=product"),
-        **{name: options[name] for name in ("dialect", "judgments", "run", "per_query")},
-    )
+    options["columns"] = call.pairs("--columns", texts, "ROLE=NAME, such as doc=product")
+    query = gf.writing.sql(measure, policy=policy, **call.keywords(gf.writing.sql, options))
     write(query.rstrip(), options["output"])

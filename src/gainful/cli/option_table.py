@@ -633,6 +633,7 @@ CONFLICTS = {
         Conflict("per_query", "worst best"),
     ),
     "leaderboard": (_SCORES,),
+    "convert": (Conflict("within", needed="reference"),),
     "collect": (
         Conflict("model", needed="endpoint"),
         Conflict("endpoint", "call"),
