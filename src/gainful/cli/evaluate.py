@@ -59,7 +59,7 @@ INTERVAL = {
 @option.give(
     "judgments measures",
     {
-        "--subtopics": "JUDGMENTS have subtopics (query subtopic doc grade); -m defaults to alpha_nDCG@20 (see `gainful measures --subtopics`).",
+        "--subtopics -> has_subtopics": "JUDGMENTS have subtopics (query subtopic doc grade); -m defaults to alpha_nDCG@20 (see `gainful measures --subtopics`).",
         "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN; --estimate includes them.",
         "--unseen COUNT|any": "With --bounds or --estimate: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
     },
@@ -102,7 +102,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         bounded = gf.judging.bounds_of_runs
         bounds = call.work(bounded, judgments, runs, options=options, **shared)
         call.print_result(bounds, options, per_query=options["per_query"])
-    elif options["subtopics"]:
+    elif options["has_subtopics"]:
         _finish(_evaluate_subtopics(judgments, runs, options, shared), options)
     else:
         _finish(call.work(evaluate_runs, judgments, runs, options=options, **shared), options)
@@ -147,15 +147,15 @@ def _notes(runs: "gf.results.RunScores", how: dict[str, Any], *, is_sliced: bool
 
 def _check_conditions(options: Options) -> None:
     """Reject conditions that cannot be checked, before the work."""
-    for name in ("bounds", "estimate", "subtopics"):
+    for name in ("bounds", "estimate", "has_subtopics"):
         if options[name]:
-            call.leave_out_gate(options, f"with --{name}")
+            call.leave_out_gate(options, f"with --{name.removeprefix('has_')}")
     if not (options["fail_if"] or options["fail_unless"]):
         return
     for name in ("bounds", "estimate"):
         if options[name]:
             raise click.UsageError(f"--fail-if and --fail-unless cannot be combined with --{name}.")
-    if not options["subtopics"]:
+    if not options["has_subtopics"]:
         # Subtopic measures are read with the subtopic judgments.
         options["fail_if"], options["fail_unless"] = call.gate_rules(options, compared=False)
 

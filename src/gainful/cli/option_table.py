@@ -603,8 +603,8 @@ CONFLICTS = {
         Conflict("engine", "unpacked", more=": Spark decompresses while reading"),
     ),
     "evaluate": (
-        Conflict("bounds estimate", f"subtopics engine save_baseline interval slices by {_SAMPLING} worst best summary {OF_TABLES}"),
-        Conflict("subtopics", f"engine save_baseline slices by {_SAMPLING} {OF_TABLES}"),
+        Conflict("bounds estimate", f"has_subtopics engine save_baseline interval slices by {_SAMPLING} worst best summary {OF_TABLES}"),
+        Conflict("has_subtopics", f"engine save_baseline slices by {_SAMPLING} {OF_TABLES}"),
         Conflict("interval slices by", "per_query worst best", more=": intervals and slices apply to means"),
         Conflict("per_query", "worst best"),
         Conflict("level", needed="interval slices by fail_if fail_unless estimate"),
@@ -721,7 +721,7 @@ class HelpGroup(NamedTuple):
 
 
 _HELP_GROUPS = (
-    HelpGroup("Judgments and measures", "judgments measures measure define subtopics dialect"),
+    HelpGroup("Judgments and measures", "judgments measures measure define has_subtopics dialect"),
     HelpGroup("Options", ""),  # all others
     HelpGroup("Notifications", "summary openmetrics webhook webhook_template", command="watch"),
     HelpGroup("Recording the run", " ".join(options_of(_RECORDING)), "run", command="watch"),
@@ -743,7 +743,7 @@ _HELP_GROUPS = (
 )
 
 _NAMED = {
-    "": "define subtopics resamples seed tie anytime test correction pairs level fail_unless junit movers digits verbose table_name tests",
+    "": "define has_subtopics resamples seed tie anytime test correction pairs level fail_unless junit movers digits verbose table_name tests",
     "evaluate": "unseen estimate grades model random_sample tie_warning slices by best",
     "compare": "judgments human model design drawn_at_random documents_drawn_at_random estimate grades random_sample interval worst best slices by html dialect summary",
     "report": "grades log depth estimate model random_sample interval",
