@@ -40,7 +40,7 @@ from gainful.matching.ranking import (
 from gainful.measures.policy import BY_ID, Policy
 from gainful.rows.disjoint_documents import QUERIES, warn_of_disjoint_documents
 from gainful.rows.grades_scores_or_ranks import RUN
-from gainful.rows.identifiers import examples, in_order, refuse_disjoint_queries
+from gainful.rows.identifiers import examples, in_order, refuse_disjoint_queries, repeated_document
 from gainful.rows.packed_rows import PackedRows, packed
 from gainful.rows.table_source import ready, refuse_beyond_single, refuse_duplicate
 from gainful.rows.values_as_numbers import beyond_single, in_single
@@ -390,8 +390,7 @@ class Run(ABC):
         """Raise the error for a repeated document."""
         if self.table is not None:
             refuse_duplicate(self.table[1], query, doc)
-        found = f"document {doc!r} of query {query!r} again"
-        raise InputError(self.name, "each document once for a query", found, code="rows.duplicate")
+        raise repeated_document(self.name, query, doc, "")
 
     def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
         """Raise the error for a score that a float32 can't represent."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from gainful import arguments
 from gainful.arithmetic.cores import at_most, cached_property
+from gainful.array_types import AnyArray
 from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks, read_chunks, refuse_in_place
 from gainful.matching.input import DictInput, Fetch, Input, Judgments, TableInput
@@ -380,7 +381,7 @@ def _showing_words(judgments: object, columns: Columns, session: Session) -> Ite
     try:
         yield
     except InputError as problem:
-        known = columns.use_grade_words() is not None
+        known = columns.option("grade_words") is not None
         path = isinstance(judgments, str | os.PathLike) and path_of(judgments) != "-"
         again = path or isinstance(judgments, Mapping) or is_lasting(judgments)
         if problem.code != WORD or known or not again:
@@ -399,222 +400,214 @@ def open_input(
     Values in JSON that aren't numbers raise an error with their location; unless `checked`, they stay in the
     dict for `check` to report.
     """
-    rule = columns.use_assessors() if kind is JUDGMENTS else None
-    if rule is not None:
-        return _open_assessed(given, columns, rule, session)
-    if kind is JUDGMENTS and columns.use_grade_words() is not None:
-        return _open_worded(given, columns, session)
-    if isinstance(given, Mapping):
-        opened = _open_shape(given, kind, kind.name, columns, session, checked=checked)
-        opened.again = given
-    elif isinstance(given, str | os.PathLike | LocalFile):
-        opened = _open_path(given, kind, columns, session, checked=checked)
-    else:
-        opened = _open_object(given, kind, columns, session)
-    if opened.kind.ignored:
-        warn(
-            f"{opened.name}: each row counts as grade 1, and the column {opened.kind.ignored!r} is "
-            "ignored. Add a column of grades to weight events; or confirm that there are no grades with "
-            "columns grade= (None in Python)."
-        )
-    return opened
+    return _Opener(kind, columns, session, checked).open(given)
 
 
-def _open_assessed(given: object, columns: Columns, rule: object, session: Session) -> Input:
-    """Open judgments of several assessors, merged by the caller's rule."""
-    from gainful.rows.several_assessors import read_assessed
-    from gainful.rows.spark_frames import refuse_spark
+@dataclass(frozen=True, slots=True)
+class _Opener:
+    """Opens inputs of a kind, as `open_input` describes."""
 
-    refuse_open_file(given, JUDGMENTS.name)
-    refuse_spark(given, JUDGMENTS.name)
-    judged = read_assessed(given, columns, rule, session)
-    opened = DictInput(judged.documents, JUDGMENTS, JUDGMENTS.name, session, judged.types)
-    opened.again = judged.documents
-    return opened
+    kind: Kind
+    columns: Columns
+    session: Session
+    checked: bool
 
-
-def _open_worded(given: object, columns: Columns, session: Session) -> Input:
-    """Open judgments whose grades may be words, to which the caller gave grades."""
-    from gainful.rows.side_table_columns import JUDGED
-    from gainful.rows.side_table_reader import read_graded
-    from gainful.rows.spark_frames import is_spark
-
-    refuse_open_file(given, JUDGMENTS.name)
-    if is_spark(given):
-        expected, remedy = "judgments on this machine", "Replace the words by numbers in Spark."
-        raise InputError("grade_words", expected, "judgments in Spark", remedy)
-    if isinstance(given, str | os.PathLike):
-        given = judgments_in_folder(path_of(given))
-    table = read_graded(given, JUDGED, columns, session)
-    if not table.has_columns:  # dicts, in which a query may have no documents
-        documents: dict[str, dict[str, float]] = {query: {} for (query,) in table.groups}
-        for query, doc, grade in zip(table["query"], table["doc"], table["grade"], strict=True):
-            documents[query][doc] = grade
-        opened: Input = DictInput(documents, JUDGMENTS, table.name, session, table.id_types)
-    else:
-        ids = {role: np.array(table[role], object) for role in ("query", "doc")}
-        numbers = np.array(table["grade"], np.float64)
-        layout = Layout("typed", assessor=table.called.get("assessor", ""))
-        arrays = {**ids, "number": numbers}
-        source = source_of_arrays(JUDGMENTS, table.name, arrays, session, layout)
-        plain = plain_rows([*table["query"]], [*table["doc"]], numbers)
-        opened = TableInput(replace(source, types=table.id_types, plain=plain), session)
-    opened.again = given if isinstance(given, str) or is_lasting(given) else None
-    return opened
-
-
-def _open_object(given: object, kind: Kind, columns: Columns, session: Session) -> Input:
-    refuse_open_file(given, kind.name)
-    from gainful.rows.spark_frames import is_spark
-
-    if is_spark(given):
-        from gainful.matching.input_kinds.spark_input import SparkInput
-
-        opened: Input = SparkInput(given, kind, columns, session)
-        opened.again = given
-        return opened
-    from gainful.matching.input_kinds.id_array_input import IdArrayInput, is_id_array
-    from gainful.rows.parquet_and_frame_tables import open_frame, refuse_series, rows_in
-    from gainful.rows.records_of_lists import holds_documents
-
-    ids = given if kind is RUN and is_id_array(given) else None
-    queries = None if ids is None else columns.use_queries()
-    refuse_series(given, kind, columns)
-    if ids is not None and queries is not None and len(queries) == len(ids):
-        opened = IdArrayInput(ids, queries, kind, session)
-    elif any(holds_documents(row, kind, columns) for row in rows_in(given, 1)):
-        opened = _open_shape(rows_in(given), kind, kind.name, columns, session)
-    else:
-        table = open_frame(given, kind, columns, session)
-        if isinstance(table, Source):
-            opened = TableInput(table, session)
+    def open(self, given: object) -> Input:
+        """Open the caller's input."""
+        rule = self.columns.option("assessors") if self.kind is JUDGMENTS else None
+        if rule is not None:
+            return self._assessed(given, rule)
+        if self.kind is JUDGMENTS and self.columns.option("grade_words") is not None:
+            return self._worded(given)
+        if isinstance(given, Mapping):
+            opened = self._shape(given, self.kind.name)
+            opened.again = given
+        elif isinstance(given, str | os.PathLike | LocalFile):
+            opened = self._path(given)
         else:
-            records = given if table is None else table
-            opened = _open_shape(records, kind, kind.name, columns, session)
-    opened.again = given if is_lasting(given) else None
-    return opened
+            opened = self._object(given)
+        if opened.kind.ignored:
+            warn(
+                f"{opened.name}: each row counts as grade 1, and the column {opened.kind.ignored!r} is "
+                "ignored. Add a column of grades to weight events; or confirm that there are no grades with "
+                "columns grade= (None in Python)."
+            )
+        return opened
 
+    def _assessed(self, given: object, rule: object) -> Input:
+        """Open judgments of several assessors, merged by the caller's rule."""
+        from gainful.rows.several_assessors import read_assessed
+        from gainful.rows.spark_frames import refuse_spark
 
-def _open_parquet(
-    parts: Sequence[Path], kind: Kind, name: str, columns: Columns, session: Session
-) -> Input:
-    from gainful.rows.parquet_and_frame_tables import parquet
+        refuse_open_file(given, JUDGMENTS.name)
+        refuse_spark(given, JUDGMENTS.name)
+        judged = read_assessed(given, self.columns, rule, self.session)
+        opened = DictInput(judged.documents, JUDGMENTS, JUDGMENTS.name, self.session, judged.types)
+        opened.again = judged.documents
+        return opened
 
-    found = parquet(parts, kind, columns, session, name)
-    if isinstance(found, Source):
-        return TableInput(found, session)
-    return _open_shape(found, kind, name, columns, session)
+    def _worded(self, given: object) -> Input:
+        """Open judgments whose grades may be words, to which the caller gave grades."""
+        from gainful.rows.side_table_columns import JUDGED
+        from gainful.rows.side_table_reader import read_graded
+        from gainful.rows.spark_frames import is_spark
 
+        refuse_open_file(given, JUDGMENTS.name)
+        if is_spark(given):
+            expected, remedy = "judgments on this machine", "Replace the words by numbers in Spark."
+            raise InputError("grade_words", expected, "judgments in Spark", remedy)
+        if isinstance(given, str | os.PathLike):
+            given = judgments_in_folder(path_of(given))
+        table = read_graded(given, JUDGED, self.columns, self.session)
+        types = table.id_types
+        if not table.has_columns:  # dicts, in which a query may have no documents
+            documents: dict[str, dict[str, float]] = {query: {} for (query,) in table.groups}
+            for query, doc, grade in zip(table["query"], table["doc"], table["grade"], strict=True):
+                documents[query][doc] = grade
+            opened: Input = DictInput(documents, JUDGMENTS, table.name, self.session, types)
+        else:
+            ids = {role: np.array(table[role], object) for role in ("query", "doc")}
+            arrays = {**ids, "number": np.array(table["grade"], np.float64)}
+            layout = Layout("typed", assessor=table.called.get("assessor", ""))
+            opened = self._arrays(JUDGMENTS, table.name, arrays, layout, types)
+        opened.again = given if isinstance(given, str) or is_lasting(given) else None
+        return opened
 
-def _open_shape(
-    given: object,
-    kind: Kind,
-    name: str,
-    columns: Columns,
-    session: Session,
-    *,
-    from_file: bool = False,
-    checked: bool = True,
-) -> Input:
-    """Open a Python object, or the value of a JSON file, whose ids are text, as in all text files."""
-    from gainful.rows.shapes import Records, read_shape
+    def _object(self, given: object) -> Input:
+        kind = self.kind
+        refuse_open_file(given, kind.name)
+        from gainful.rows.spark_frames import is_spark
 
-    content = read_shape(given, kind, columns, name)
-    if content is None:
-        raise InputError(
-            name,
-            f"a dict {{query: {{doc: {kind.number}}}}} or {{query: [doc, …]}}, rows, the path of a "
-            "file, or a data frame",
-            type(given).__name__,
-        )
-    of_file = (UNTYPED, UNTYPED) if from_file else None
-    if isinstance(content, Mapping):
+        if is_spark(given):
+            from gainful.matching.input_kinds.spark_input import SparkInput
+
+            opened: Input = SparkInput(given, kind, self.columns, self.session)
+            opened.again = given
+            return opened
+        from gainful.matching.input_kinds.id_array_input import IdArrayInput, is_id_array
+        from gainful.rows.parquet_and_frame_tables import open_frame, refuse_series, rows_in
+        from gainful.rows.records_of_lists import holds_documents
+
+        ids = given if kind is RUN and is_id_array(given) else None
+        queries = None if ids is None else self.columns.option("queries")
+        refuse_series(given, kind, self.columns)
+        if ids is not None and queries is not None and len(queries) == len(ids):
+            opened = IdArrayInput(ids, queries, kind, self.session)
+        elif any(holds_documents(row, kind, self.columns) for row in rows_in(given, 1)):
+            opened = self._shape(rows_in(given), kind.name)
+        else:
+            table = open_frame(given, kind, self.columns, self.session)
+            opened = self._table(given if table is None else table, kind.name)
+        opened.again = given if is_lasting(given) else None
+        return opened
+
+    def _parquet(self, parts: Sequence[Path], name: str) -> Input:
+        from gainful.rows.parquet_and_frame_tables import parquet
+
+        return self._table(parquet(parts, self.kind, self.columns, self.session, name), name)
+
+    def _table(self, table: object, name: str) -> Input:
+        """Open a table, or a Python object."""
+        if isinstance(table, Source):
+            return TableInput(table, self.session)
+        return self._shape(table, name)
+
+    def _shape(self, given: object, name: str, *, from_file: bool = False) -> Input:
+        """Open a Python object, or the value of a JSON file, whose ids are text, as in all text files."""
+        from gainful.rows.shapes import Records, read_shape
+
+        kind = self.kind
+        content = read_shape(given, kind, self.columns, name)
+        if content is None:
+            raise InputError(
+                name,
+                f"a dict {{query: {{doc: {kind.number}}}}} or {{query: [doc, …]}}, rows, the path of a "
+                "file, or a data frame",
+                type(given).__name__,
+            )
+        of_file = (UNTYPED, UNTYPED) if from_file else None
+        if isinstance(content, Records):
+            return self._records(content, of_file)
+        if not isinstance(content, Mapping):
+            types = of_file or content.types
+            opened = DictInput(content.documents, kind, name, self.session, types)
+            opened.taken_from = content.taken_from
+            return opened
         if from_file:
             from gainful.rows.nested_json import checked_documents
 
-            content = checked_documents(content, kind, name, checked=checked)
-        elif checked and content is not given:
+            content = checked_documents(content, kind, name, checked=self.checked)
+        elif self.checked and content is not given:
             from gainful.matching.dict_matching import refuse_arrays
 
             for query, inner in content.items():
                 refuse_arrays(inner, kind, name, query)
-        return DictInput(content, kind, name, session, of_file)
-    if isinstance(content, Records):
-        source = _records(content, columns, session)
-        if not from_file:
-            keys = [source.layout.names[place] for place in source.layout.places[:2]]
-            types = tuple(type_of_ids(record[key] for record in content.records) for key in keys)
-            source = replace(source, types=types)
-        return TableInput(source, session)
-    opened = DictInput(content.documents, kind, name, session, of_file or content.types)
-    opened.taken_from = content.taken_from
-    return opened
+        return DictInput(content, kind, name, self.session, of_file)
 
+    def _path(self, given: str | os.PathLike[str] | LocalFile) -> Input:
+        file = given
+        if not isinstance(file, LocalFile):
+            name = path_of(file)
+            if self.kind.name == JUDGMENTS.name:
+                name = judgments_in_folder(name)
+            parts = parts_of(name)
+            if parts is not None:
+                opened = self._parquet(parts, name)
+                opened.again = given
+                return opened
+            file = kept_file(name, self.session)
+        opened = self._file(unpacked(file, self.session))
+        opened.again = given if file.holder is None else file
+        return opened
 
-def _open_path(
-    given: str | os.PathLike[str] | LocalFile,
-    kind: Kind,
-    columns: Columns,
-    session: Session,
-    *,
-    checked: bool,
-) -> Input:
-    file = given
-    if not isinstance(file, LocalFile):
-        name = path_of(file)
-        if kind.name == JUDGMENTS.name:
-            name = judgments_in_folder(name)
-        parts = parts_of(name)
-        if parts is not None:
-            opened = _open_parquet(parts, kind, name, columns, session)
-            opened.again = given
-            return opened
-        file = kept_file(name, session)
-    opened = _open_file(unpacked(file, session), kind, columns, session, checked=checked)
-    opened.again = given if file.holder is None else file
-    return opened
+    def _file(self, file: LocalFile) -> Input:
+        kind, session = self.kind, self.session
+        layout = recognise(file, kind, self.columns)
+        match layout.format:
+            case "parquet":
+                return self._parquet([file.path], file.name)
+            case "json":
+                from gainful.rows.nested_json import read_json
 
+                return self._shape(read_json(file), file.name, from_file=True)
+            case "letor" | "predictions":
+                from gainful.matching.array_matching import LabelInput, PredictionInput
+                from gainful.rows import letor
 
-def _open_file(
-    file: LocalFile, kind: Kind, columns: Columns, session: Session, *, checked: bool
-) -> Input:
-    layout = recognise(file, kind, columns)
-    match layout.format:
-        case "parquet":
-            return _open_parquet([file.path], kind, file.name, columns, session)
-        case "json":
-            from gainful.rows.nested_json import read_json
-
-            value = read_json(file)
-            return _open_shape(
-                value, kind, file.name, columns, session, from_file=True, checked=checked
-            )
-        case "letor" | "predictions":
-            from gainful.matching.array_matching import LabelInput, PredictionInput
-            from gainful.rows import letor
-
-            if layout.format == "letor":
+                if layout.format == "predictions":
+                    return PredictionInput(letor.read_predictions(file), kind, session)
                 labels = letor.read_labels(file)
                 mistakes.warn_of_scattered_queries(labels.name, labels.queries)
                 return LabelInput(labels, kind, session)
-            predictions = letor.read_predictions(file)
-            return PredictionInput(predictions, kind, session)
-    kind = kind_by_columns(layout.names, kind, columns)
-    if kind.ignored:
-        kind = with_events_in_text(kind, file, layout, session)
-    return TableInput(Source(kind, file.name, strict=True, file=file, layout=layout), session)
+        kind = kind_by_columns(layout.names, kind, self.columns)
+        if kind.ignored:
+            kind = with_events_in_text(kind, file, layout, session)
+        return TableInput(Source(kind, file.name, strict=True, file=file, layout=layout), session)
 
+    def _records(self, found: "Records", types: tuple[IdType, ...] | None) -> Input:
+        """Open a list of JSON objects as a table; their ids have the given types, or their own."""
+        kind = kind_by_columns((*found.records[0],), self.kind, self.columns)
+        if kind.ignored:
+            kind = with_events(kind, (record.get(kind.ignored) for record in found.records))
+        found = replace(found, kind=kind)
+        layout = found.layout(self.columns)
+        arrays = found.arrays(layout, self.columns)
+        if types is None:
+            keys = [layout.names[place] for place in layout.places[:2]]
+            types = tuple(type_of_ids(record[key] for record in found.records) for key in keys)
+        return self._arrays(kind, found.name, arrays, layout, types)
 
-def _records(found: "Records", columns: Columns, session: Session) -> Source:
-    """Return a list of JSON objects as a table."""
-    kind = kind_by_columns((*found.records[0],), found.kind, columns)
-    if kind.ignored:
-        kind = with_events(kind, (record.get(kind.ignored) for record in found.records))
-    found = replace(found, kind=kind)
-    layout = found.layout(columns)
-    arrays = found.arrays(layout, columns)
-    source = source_of_arrays(kind, found.name, arrays, session, layout)
-    if kind.ascending:
-        return source
-    queries, docs = arrays["query"].tolist(), arrays["doc"].tolist()
-    return replace(source, plain=plain_rows(queries, docs, arrays["number"]))
+    def _arrays(
+        self,
+        kind: Kind,
+        name: str,
+        arrays: Mapping[str, AnyArray],
+        layout: Layout,
+        types: tuple[IdType, ...],
+    ) -> Input:
+        """Open the columns query, doc and number."""
+        source = source_of_arrays(kind, name, arrays, self.session, layout, types)
+        if not kind.ascending:
+            queries, docs = arrays["query"].tolist(), arrays["doc"].tolist()
+            source = replace(source, plain=plain_rows(queries, docs, arrays["number"]))
+        return TableInput(source, self.session)

@@ -185,14 +185,18 @@ def opened(name: str) -> Iterator[BinaryIO]:
         raise  # about the content, before ValueError, its base class
     except FileNotFoundError:
         refuse_address(name)
-        raise InputError(
-            name or "''", "a file", "none of that name", "Check the path.", code="file.not-found"
-        ) from None
+        raise no_file(name) from None
     except IsADirectoryError:
         raise InputError(name, "a file", "a directory", "Name a file in it.") from None
     except (OSError, ValueError) as problem:  # ValueError: an invalid path
         reason = problem.strerror if isinstance(problem, OSError) else problem
         raise InputError(name or "''", "a readable file", str(reason)) from None
+
+
+def no_file(name: str) -> InputError:
+    """Return the error for a file that doesn't exist."""
+    found, remedy = "none of that name", "Check the path."
+    return InputError(name or "''", "a file", found, remedy, code="file.not-found")
 
 
 def read_at(path: Path, place: int, room: NDArray[np.uint8]) -> int:

@@ -106,6 +106,14 @@ def refuse_halves(ids: Iterable[str], *, where: str) -> None:
         raise half_an_id(where, next(text for text in listed if not is_writable(text)))
 
 
+def repeated_document(
+    where: str, query: object, doc: object, remedy: str, code: str = ""
+) -> InputError:
+    """Return the error for a document that a query contains twice."""
+    found, code = f"document {doc!r} of query {query!r} again", code or "rows.duplicate"
+    return InputError(where, "each document once for a query", found, remedy, code=code)
+
+
 def half_an_id(where: str, text: str) -> InputError:
     """Return the error for an id that contains a lone surrogate."""
     return InputError(where, "ids of whole characters", shown(text), HALF)

@@ -391,8 +391,8 @@ def _open_small_frame(
     layout = _layout(names, places, rank, columns)
     table = readable(frame, kind.name)
     types = tuple(id_type_in(table, place, "") for place in places[:2])
-    source = source_of_arrays(kind, kind.name, arrays, session, layout)
-    return replace(source, types=types, plain=plain)
+    source = source_of_arrays(kind, kind.name, arrays, session, layout, types)
+    return replace(source, plain=plain)
 
 
 def _layout(

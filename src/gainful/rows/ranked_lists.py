@@ -211,7 +211,7 @@ class ListReader:
 
     def answers(self, answers: Sequence[Any]) -> Lists:
         """Read search responses with their queries, or records with a query and a list of documents."""
-        queries = self.columns.use_queries()
+        queries = self.columns.option("queries")
         if queries is not None:
             return self.lists(one_for_each(queries, answers, self.name))
         self._has_queries = True

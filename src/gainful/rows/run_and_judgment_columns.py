@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gainful.errors import InputError, warn
 from gainful.message_texts import did_you_mean, shortened, shown
@@ -103,24 +104,15 @@ class Columns(dict[str, str]):
     ) -> None:
         super().__init__(names or {})
         self._used: set[str] = set()
-        self._queries = queries
-        self._assessors = assessors
-        self._grade_words = grade_words
+        self._options = {"queries": queries, "assessors": assessors, "grade_words": grade_words}
 
-    def use_queries(self) -> Sequence[object] | None:
-        """Return the query ids for a list of lists; None if not given."""
-        self._used.add("queries")
-        return self._queries
+    def option(self, name: str) -> Any:
+        """Return the query ids for a list of lists, the rule that merges grades, or the grades of words.
 
-    def use_assessors(self) -> object:
-        """Return the rule that merges the grades of several assessors; None if unset."""
-        self._used.add("assessors")
-        return self._assessors
-
-    def use_grade_words(self) -> GradeWords | None:
-        """Return the grades of words; None if not given."""
-        self._used.add("grade_words")
-        return self._grade_words
+        None if not given. The name is queries, assessors or grade_words.
+        """
+        self._used.add(name)
+        return self._options[name]
 
     def use(self, role: str, kind: Kind) -> None:
         """Record that an input of a kind had the column for a role."""
@@ -142,12 +134,12 @@ class Columns(dict[str, str]):
     def refuse_unused(self) -> None:
         """Reject a name that no input used, because its input was read in another way."""
         lists = "a list of lists, or responses of a search, that lack the ids of their queries"
-        for name, value, expected in (
-            ("queries", self._queries, lists),
-            ("assessors", self._assessors, "judgments, whose grades become one"),
-            ("grade_words", self._grade_words, "judgments, whose grades may be words"),
+        for name, expected in (
+            ("queries", lists),
+            ("assessors", "judgments, whose grades become one"),
+            ("grade_words", "judgments, whose grades may be words"),
         ):
-            if value is not None and name not in self._used:
+            if self._options[name] is not None and name not in self._used:
                 raise InputError(name, expected, "none", "Leave it out.")
         for key, name in self.items():
             if key not in self._used:
@@ -206,7 +198,7 @@ def read_columns(
 def columns_in(options: Mapping[str, object]) -> Columns:
     """Read the column names in `ReadingOptions`, with the options about judgments that they carry.
 
-    >>> columns_in({"grade_words": "Good=1,Bad=0"}).use_grade_words().grade("good")
+    >>> columns_in({"grade_words": "Good=1,Bad=0"}).option("grade_words").grade("good")
     1.0
     """
     about = (options.get(name) for name in ("columns", "queries", "assessors", "grade_words"))

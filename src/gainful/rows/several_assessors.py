@@ -7,8 +7,6 @@ also contains each assessor's role: if there are settled grades, only they count
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +16,7 @@ from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session
-from gainful.rows.identifiers import UNTYPED, IdType, in_order
+from gainful.rows.identifiers import in_order
 from gainful.rows.ranked_lists import Lists
 from gainful.rows.run_and_judgment_columns import Columns
 from gainful.rows.side_table_columns import ASSESSED
@@ -128,22 +126,12 @@ def grades_by_item(
     return [*places], found
 
 
-class AssessedRows(NamedTuple):
-    """The rows of a table of grades, by column, and the original types of the ids."""
-
-    queries: Sequence[str]
-    docs: Sequence[str]
-    assessors: Sequence[str]
-    grades: Sequence[float]
-    types: tuple[IdType, IdType] = (UNTYPED, UNTYPED)
-    roles: Mapping[str, str] = MappingProxyType({})
-
-
-def read_assessed_rows(given: object, columns: Columns, session: Session) -> AssessedRows:
-    """Read a table with the columns query, doc, assessor and grade."""
+def read_assessed_rows(
+    given: object, columns: Columns, session: Session
+) -> tuple[InputTable, Mapping[str, str]]:
+    """Read a table with the columns query, doc, assessor and grade; also return the roles of assessors."""
     table = read_graded(given, ASSESSED, columns, session, also="assessor")
-    queries, docs, assessors = (table[role] for role in ("query", "doc", "assessor"))
-    return AssessedRows(queries, docs, assessors, table["grade"], table.id_types, _roles_in(table))
+    return table, _roles_in(table)
 
 
 def _roles_in(table: InputTable) -> Mapping[str, str]:
@@ -195,7 +183,7 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
         expected = f"{', '.join(RULES)}, or the name of an assessor"
         raise InputError("assessors", expected, shown(rule))
     try:
-        rows = read_assessed_rows(given, columns, session)
+        table, roles = read_assessed_rows(given, columns, session)
     except InputError as problem:
         # A first line of several fields without a row is a header with unusual names.
         if problem.code == "rows.no-header" and isinstance(given, str | os.PathLike):
@@ -206,12 +194,13 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
                 "TREC judgments have no assessors: leave out the rule.",
             ) from None
         raise
-    assessors = in_order({*rows.assessors})
+    people = table["assessor"]
+    assessors = in_order({*people})
     refuse_unknown(rule, assessors)
-    items, grades = grades_by_item(rows.queries, rows.docs, rows.assessors, rows.grades, assessors)
-    places = counting(assessors, rows.roles, rule)
+    items, grades = grades_by_item(table["query"], table["doc"], people, table["grade"], assessors)
+    places = counting(assessors, roles, rule)
     named = [assessors[place] for place in places]
-    first = [name for name in named if rows.roles.get(name) == SETTLED]
+    first = [name for name in named if roles.get(name) == SETTLED]
     there: Bools = np.logical_or.reduce(~np.isnan(grades[:, places]), axis=1)
     merged = np.full(len(items), np.nan)
     if there.any():
@@ -222,7 +211,7 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
             documents.setdefault(query, {})
         if grade == grade:  # NaN if the only assessor who counts gave no grade
             documents[query][doc] = grade
-    return Lists(documents, rows.types)
+    return Lists(documents, table.id_types)
 
 
 def merge_by(

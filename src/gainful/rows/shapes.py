@@ -356,7 +356,7 @@ def _records_with_lists(value: Any, reader: ListReader) -> Lists | None:
 def _lists_in_order(value: Any, reader: ListReader) -> Lists | None:
     """Read a list of lists, one per query, if the caller gave the query ids."""
     listed = isinstance(value, list) and value and _is_of_a_query(value[0])
-    queries = reader.columns.use_queries() if listed else None
+    queries = reader.columns.option("queries") if listed else None
     return None if queries is None else reader.lists(one_for_each(queries, value, reader.name))
 
 

@@ -546,7 +546,7 @@ def read_graded(
     ...     read_graded({"q": {"a": "Exact", "b": 1}}, JUDGED, columns, session)["grade"]
     (3.0, 1.0)
     """
-    asked, words = asked_columns(JUDGMENTS, columns, also=also), columns.use_grade_words()
+    asked, words = asked_columns(JUDGMENTS, columns, also=also), columns.option("grade_words")
     kept = roles if words is None else _with_words(roles)
     table = read_table(given, kept, JUDGMENTS.name, columns=asked, session=session)
     if words is not None:

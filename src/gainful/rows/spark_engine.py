@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gainful.errors import InputError
 from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import Engine, bytes_of
-from gainful.rows.files import refuse_versioned_tables
+from gainful.rows.files import no_file, refuse_versioned_tables
 from gainful.rows.input_types import Judgments, Run
 
 if TYPE_CHECKING:
@@ -125,9 +125,7 @@ class Spark:
             return session.read.parquet(name)
         except PySparkException as problem:
             if problem.getCondition() == "PATH_NOT_FOUND":
-                raise InputError(
-                    name, "a file", "none of that name", "Check the path.", code="file.not-found"
-                ) from None
+                raise no_file(name) from None
             raise InputError(name, "a file that Spark can read", first_line(problem)) from None
 
 

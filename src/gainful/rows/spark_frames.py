@@ -23,7 +23,7 @@ from gainful.message_texts import printable, shortened
 from gainful.rows.clean_text_files import clean_rows_in
 from gainful.rows.files import BYTE_ORDER_MARK, csv_fields
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
-from gainful.rows.identifiers import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType, repeated_document
 from gainful.rows.run_and_judgment_columns import (
     find_columns,
     has_column,
@@ -410,13 +410,8 @@ def refuse_duplicates(frame: "DataFrame", kind: Kind) -> None:
     twice = frame.groupBy("query", "doc").count().where("count > 1")
     found = twice.orderBy("query", "doc").limit(1).collect()
     if found:
-        raise InputError(
-            kind.name,
-            "each document once for a query",
-            f"document {found[0]['doc']!r} of query {found[0]['query']!r} again",
-            "Remove one, or set the policy duplicates to best.",
-            code="rows.duplicate",
-        )
+        remedy = "Remove one, or set the policy duplicates to best."
+        raise repeated_document(kind.name, found[0]["query"], found[0]["doc"], remedy)
 
 
 def _first(frame: "DataFrame", condition: str) -> Any:

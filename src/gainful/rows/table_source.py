@@ -27,7 +27,7 @@ from gainful.rows.duckdb_engine import (
 )
 from gainful.rows.files import BYTE_ORDER_MARK, LocalFile
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
-from gainful.rows.identifiers import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType, repeated_document
 from gainful.rows.run_and_judgment_columns import no_rank, plain_name, rank_again
 from gainful.rows.text_formats import (
     Fault,
@@ -114,7 +114,12 @@ class Source:
 
 
 def source_of_arrays(
-    kind: Kind, name: str, arrays: Mapping[str, AnyArray], session: Session, layout: Layout = _NONE
+    kind: Kind,
+    name: str,
+    arrays: Mapping[str, AnyArray],
+    session: Session,
+    layout: Layout = _NONE,
+    types: tuple[IdType, ...] = (UNTYPED, UNTYPED),
 ) -> Source:
     """Return arrays with the columns query, doc, number and perhaps rank as a table; no number is missing."""
     table = session.register(kind.name, arrays)
@@ -122,7 +127,7 @@ def source_of_arrays(
     # The engine reads NaN in an array as missing.
     number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
     select = f"SELECT query, doc, {number}{rank} FROM {table}"
-    return Source(kind, name, select, strict=True, layout=layout)
+    return Source(kind, name, select, strict=True, layout=layout, types=types)
 
 
 def is_lasting(table: Any) -> bool:
@@ -368,7 +373,7 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
 def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = True) -> NoReturn:
     """Raise the error for a repeated document; with `by_policy`, suggest another policy."""
     where = _place(source, 2, lambda row: (row.query, row.doc) == (query, doc))
-    code = "rows.duplicate"
+    code = ""
     remedy = "Remove one of the rows."
     if by_policy:
         remedy = "Remove one, or set the policy duplicates to first or best."
@@ -380,13 +385,7 @@ def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = 
     if source.kind.name == JUDGMENTS.name and source.layout.assessor:
         remedy = SEVERAL_ASSESSORS.format(source.layout.assessor)
         code = "judgments.several-assessors"
-    raise InputError(
-        where,
-        "each document once for a query",
-        f"document {doc!r} of query {query!r} again",
-        remedy,
-        code=code,
-    )
+    raise repeated_document(where, query, doc, remedy, code)
 
 
 def refuse_values(session: Session, source: Source) -> NoReturn:

@@ -91,7 +91,8 @@ class _Text:
         """Return the first place of a text; None if it occurs nowhere."""
         at = self.whole.find(text)
         if at >= 0:
-            return self._place(at, at + len(text), self._others(self.whole, text, at), exact=True)
+            others = self.whole.count(text, at + 1)
+            return self._place(at, at + len(text), others, exact=True)
         wanted = plain(text)
         if not wanted:
             return None
@@ -100,14 +101,7 @@ class _Text:
         if at < 0:
             return None
         start, end = self._original(at), self._original(at + len(wanted) - 1) + 1
-        return self._place(start, end, self._others(whole, wanted, at), exact=False)
-
-    @staticmethod
-    def _others(whole: str, text: str, at: int) -> int:
-        count, at = 0, whole.find(text, at + 1)
-        while at >= 0:
-            count, at = count + 1, whole.find(text, at + len(text))
-        return count
+        return self._place(start, end, whole.count(wanted, at + 1), exact=False)
 
     def _place(self, start: int, end: int, others: int, *, exact: bool) -> Place:
         number = bisect_right(self.begins, start) - 1
@@ -136,26 +130,18 @@ class TextFinder:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts
-        self._of_doc: dict[str, _Text] = {}
+        self._of_doc: dict[str | None, _Text] = {}
         self._known: dict[tuple[str, str | None], Place | None] = {}
-
-    @cached_property
-    def _all(self) -> _Text:
-        return _Text([*self.texts], [*self.texts.values()])
 
     def find(self, text: str, doc: str | None) -> Place | None:
         """Return the first place of a text in a document, or in any document; None if it occurs nowhere."""
         key = text, doc
         if key not in self._known:
-            self._known[key] = self._searched(doc).find(text)
+            if doc not in self._of_doc:
+                docs = [*self.texts] if doc is None else [doc]
+                self._of_doc[doc] = _Text(docs, [self.texts[one] for one in docs])
+            self._known[key] = self._of_doc[doc].find(text)
         return self._known[key]
-
-    def _searched(self, doc: str | None) -> _Text:
-        if doc is None:
-            return self._all
-        if doc not in self._of_doc:
-            self._of_doc[doc] = _Text([doc], [self.texts[doc]])
-        return self._of_doc[doc]
 
     def nearest(self, text: str, doc: str | None) -> Candidate | None:
         """Return the passage that is most like a text; None if no word of it occurs."""

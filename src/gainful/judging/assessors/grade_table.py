@@ -192,19 +192,12 @@ def _of_table(table: object, options: ReadingOptions) -> GradeTable:
     refuse_spark(table, JUDGMENTS.name)
     with opened_session(options) as (session, columns):
         try:
-            rows = read_assessed_rows(table, columns, session)
+            rows, roles = read_assessed_rows(table, columns, session)
         except InputError as problem:
             _refuse_one_assessor(table, problem)
             raise
-    return _table(
-        rows.queries,
-        rows.docs,
-        rows.assessors,
-        rows.grades,
-        in_order({*rows.assessors}),
-        *rows.types,
-        rows.roles,
-    )
+    queries, docs, people, grades = (rows[role] for role in ("query", "doc", "assessor", "grade"))
+    return _table(queries, docs, people, grades, in_order({*people}), *rows.id_types, roles)
 
 
 def _refuse_one_assessor(source: object, problem: InputError) -> None:
