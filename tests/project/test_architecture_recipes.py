@@ -423,7 +423,6 @@ def test_it_is_one_entry_for_all_other_tables(sentences):
 
 COLOURS = Roles(
     contents="the colours of queries",
-    shape="{query: colour}",
     keys=(Role("query", ALIASES["query"]),),
     values=(Role("colour", ("colour", "color"), "label"),),
 )

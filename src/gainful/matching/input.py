@@ -111,14 +111,19 @@ class Input(ABC):
         self.kind, self.name, self.session = kind, name, session
 
     @property
+    def types(self) -> tuple[IdType, ...]:
+        """The original types of the ids of queries and documents; text for all files except Parquet."""
+        return UNTYPED, UNTYPED
+
+    @property
     def query_type(self) -> IdType:
-        """The original type of the query ids; text for all files except Parquet."""
-        return UNTYPED
+        """The original type of the query ids."""
+        return self.types[0]
 
     @property
     def doc_type(self) -> IdType:
         """The original type of the document ids."""
-        return UNTYPED
+        return self.types[1]
 
     @property
     def on_engine(self) -> bool:
@@ -445,14 +450,9 @@ class TableInput(Input):
         return None if rows is None else rows.documents()
 
     @property
-    def query_type(self) -> IdType:
-        """The type of the column of queries."""
-        return self._source.types[0]
-
-    @property
-    def doc_type(self) -> IdType:
-        """The type of the column of documents."""
-        return self._source.types[1]
+    def types(self) -> tuple[IdType, ...]:
+        """The types of the columns of queries and documents."""
+        return self._source.types
 
     @cached_property
     def _ready(self) -> Source:

@@ -56,9 +56,9 @@ class Roles:
 
     Attributes:
         contents: a description, for messages.
-        shape: its form as a dict, for messages.
         keys: the ids that identify a row; dicts are nested in this order.
         values: the other columns to read; a dict holds several of them as a tuple.
+        other_shape: its form as a dict, for messages, unless it follows from the keys and values.
         optional: values that a table may lack, except for one.
         besides: optional columns, recognised by these names only; dicts don't contain them.
         bare: the role of a single value in a dict, if there are several values.
@@ -73,9 +73,9 @@ class Roles:
     """
 
     contents: str
-    shape: str
     keys: tuple[Role, ...]
     values: tuple[Role, ...] = ()
+    other_shape: str = ""
     optional: bool = False
     besides: tuple[Role, ...] = ()
     bare: str | None = None
@@ -87,6 +87,19 @@ class Roles:
     repeats: Literal["no", "same", "yes"] = "no"
     unpack: Callable[[Record], Iterator[Record] | None] | None = None
     named: str | None = None
+
+    @property
+    def shape(self) -> str:
+        """Its form as a dict, for messages.
+
+        >>> SAMPLES.shape, NUGGETS.shape
+        ('{query: {doc: (stratum, grade)}}', '{query: {nugget: {doc: support}}}')
+        """
+        value = self.bare or ", ".join(role.name for role in self.values)
+        shape = f"({value})" if "," in value else value
+        for role in reversed(self.keys):
+            shape = f"{{{role.name}: {shape}}}"
+        return self.other_shape or shape
 
     @property
     def all(self) -> tuple[Role, ...]:
@@ -238,7 +251,7 @@ def _texts(role: str, longest: int | None) -> Roles:
     ids = ("_id", *sure, "id", *(alias for alias in ALIASES[role] if alias not in sure))
     return Roles(
         contents="texts",
-        shape=f"{{{role}: text}} or {{{role}: (title, text)}}",
+        other_shape=f"{{{role}: text}} or {{{role}: (title, text)}}",
         keys=(Role(role, ids),),
         values=(
             Role("title", _TITLES, "text", longest=longest),
@@ -260,7 +273,7 @@ _TRUE_GRADE = replace(_GRADE, truth=True)
 
 QUERIES = Roles(
     contents="a table of queries",
-    shape="{query: value} or {query: {column: value}}",
+    other_shape="{query: value} or {query: {column: value}}",
     keys=(_QUERY,),
     bare="value",
     others=True,
@@ -270,7 +283,7 @@ SLICES = replace(QUERIES, named="slices.")
 """One row per query, in a call that accepts column names."""
 BOARD = Roles(
     contents="a table of scores",
-    shape="{query: {run: value}}",
+    other_shape="{query: {run: value}}",
     keys=(Role("query", (*ALIASES["query"], "task", "task_name", "dataset", "benchmark")),),
     others=True,
 )
@@ -286,7 +299,7 @@ SENT_QUERY_TEXTS = replace(WHOLE_QUERY_TEXTS, unnamed={2: ("query", "text")})
 """Texts of searches. A third unnamed field may be half of a text that contains a comma."""
 PAIRS = Roles(
     contents="queries and documents",
-    shape="{query: [doc, …]}",
+    other_shape="{query: [doc, …]}",
     keys=(_QUERY, _DOC),
     others=True,
     keys_alone=True,
@@ -301,7 +314,6 @@ PAIRS = Roles(
 """Documents of queries, with any other columns: pools, judgments, lists to grade."""
 CHUNKS = Roles(
     contents="a chunk and its document on each line",
-    shape="{chunk: document}",
     keys=(Role("chunk", ("chunk_id", "chunk", "passage_id", "pid", "segment_id", "segment")),),
     values=(Role("document", ALIASES["doc"]),),
     unnamed={2: ("chunk", "document")},
@@ -310,7 +322,6 @@ CHUNKS = Roles(
 )
 SAMPLES = Roles(
     contents="samples of pools",
-    shape="{query: {doc: (stratum, grade)}}",
     keys=(_QUERY, _DOC),
     values=(Role("stratum", ("stratum_id", "stratum"), "label"), _GRADE),
     unnamed={5: ("query", "iteration", "doc", "stratum", "grade")},
@@ -318,7 +329,6 @@ SAMPLES = Roles(
 )
 ASSESSED = Roles(
     contents="judgments of several assessors",
-    shape="{query: {doc: {assessor: grade}}}",
     keys=(_QUERY, _DOC, Role("assessor", ALIASES["assessor"])),
     values=(_TRUE_GRADE,),
     besides=(Role("role", ("role",), "text"),),
@@ -326,7 +336,6 @@ ASSESSED = Roles(
 )
 JUDGED = Roles(
     contents="judgments of grades",
-    shape="{query: {doc: grade}}",
     keys=(_QUERY, _DOC),
     values=(_TRUE_GRADE,),
     besides=(Role("assessor", ALIASES["assessor"], "text"),),
@@ -338,7 +347,6 @@ JUDGED = Roles(
 """Judgments whose grades may be words; the policy decides about repeated documents."""
 SUBTOPICS = Roles(
     contents="judgments with subtopics",
-    shape="{query: {subtopic: {doc: grade}}}",
     keys=(_QUERY, Role("subtopic", ALIASES["subtopic"]), _DOC),
     values=(_TRUE_GRADE,),
     unnamed={4: ("query", "subtopic", "doc", "grade")},
@@ -349,13 +357,11 @@ SUBTOPICS = Roles(
 )
 WEIGHTS = Roles(
     contents="weights of subtopics",
-    shape="{query: {subtopic: probability}}",
     keys=SUBTOPICS.keys[:2],
     values=(Role("weight", ("weight", "probability"), "number"),),
 )
 NUGGETS = Roles(
     contents="nuggets and the documents that support them",
-    shape="{query: {nugget: {doc: support}}}",
     keys=(_QUERY, Role("nugget", ("nugget_id", "nugget", "nugget_text")), _DOC),
     values=(
         Role("importance", ("importance",), "text"),
@@ -367,7 +373,6 @@ NUGGETS = Roles(
 )
 ABSTENTIONS = Roles(
     contents="probabilities that a model abstains",
-    shape="{query: {doc: probability}}",
     keys=(_QUERY, _DOC),
     values=(
         Role(
@@ -388,13 +393,12 @@ ABSTENTIONS = Roles(
 )
 CONFIDENCE = Roles(
     contents="the confidence in each query",
-    shape="{query: confidence}",
     keys=(_QUERY,),
     values=(Role("confidence", ("confidence", "certainty", "score"), "number"),),
 )
 LENGTHS = Roles(
     contents="the lengths of documents",
-    shape="{doc: length} or {doc: {column: length}}",
+    other_shape="{doc: length} or {doc: {column: length}}",
     keys=(_DOC,),
     bare="length",
     others=True,
@@ -410,7 +414,7 @@ SESSIONS = Roles(
 """One row per query: its session, and its place there."""
 ITEMS = Roles(
     contents="a table of items",
-    shape="{item: category}, {item: [category, …]} or {item: {column: category or list}}",
+    other_shape="{item: category}, {item: [category, …]} or {item: {column: category or list}}",
     keys=(_ITEM,),
     bare="category",
     others=True,
@@ -420,7 +424,7 @@ ITEMS = Roles(
 """The items of a recommender, one row per item, or per category of an item."""
 VECTORS = Roles(
     contents="a table of vectors",
-    shape="{item: [number, …]}",
+    other_shape="{item: [number, …]}",
     keys=(_ITEM,),
     bare="number",
     others=True,

@@ -42,7 +42,7 @@ from gainful.rows.side_table_rows import (
     text_table,
 )
 from gainful.rows.text_formats import NO_HEADER
-from gainful.rows.values_as_numbers import is_exact, number_of, written_integer
+from gainful.rows.values_as_numbers import is_held, number_of, written_integer
 
 Cell = str | float | int | bool | None
 
@@ -405,7 +405,7 @@ class _Cells:
             number = float(cell) if role.truth and form in ("dicts", "typed") else None
         elif not isinstance(cell, str):
             number = number_of(cell)
-        if number is None or not math.isfinite(number) or not _is_exact(cell):
+        if number is None or not math.isfinite(number) or not is_held(cell):
             remedy = NO_HEADER if self._raw.header.numbered and written else ""
             raise _no_number(self._where(row), role.name, cell, remedy)
         return number
@@ -488,17 +488,13 @@ def _cell_number(cell: Cell) -> float:
     if isinstance(cell, str):
         number = math.nan if not cell.strip() else number_in_text(cell)
         return math.inf if number is None else number
-    if not _is_exact(cell):
+    if not is_held(cell):
         return math.inf
     return float(cell)
 
 
-def _is_exact(cell: object) -> bool:
-    return not isinstance(cell, int | np.integer) or is_exact(int(cell))
-
-
 def _no_number(where: str, name: str, cell: object, remedy: str = "") -> InputError:
-    if isinstance(cell, int | np.integer) and not _is_exact(cell):
+    if not is_held(cell):
         return replace(JUDGMENTS, number=name).inexact(where, written_integer(int(cell)))
     found = "nothing" if cell is None else shown(cell)
     if name == JUDGMENTS.number and not remedy:

@@ -213,8 +213,8 @@ class _Reader:
             return self._of_records(table.records(session), table.name)
         return self._of_table(table)
 
-    def _layout(self, names: Iterable[Any], roles: tuple[str, ...] = ()) -> dict[str, Any]:
-        return dict(_layout((*names,), roles or self._roles, self._asked))
+    def _layout(self, names: Iterable[Any], roles: tuple[str, ...] = ()) -> Mapping[str, Any]:
+        return _layout((*names,), roles or self._roles, self._asked)
 
     def _of_text(self, file: LocalFile) -> SpanRows:
         kind = self._kind
@@ -227,7 +227,6 @@ class _Reader:
         )
         roles = Roles(
             kind.name,
-            kind.shape,
             (key,),
             besides=tuple(others),
             others=True,
@@ -466,14 +465,14 @@ def _flat(item: Any) -> dict[str, Any] | None:
 @lru_cache(maxsize=256)  # most items have the same fields
 def _layout(
     names: tuple[Any, ...], roles: tuple[str, ...], asked: tuple[tuple[str, str], ...]
-) -> tuple[tuple[str, Any], ...]:
+) -> Mapping[str, Any]:
     """Return the field of each role, among some names."""
     places: dict[str, int] = {}
     for role in roles:
         place = place_by_name(_usual(role, dict(asked)), names, {*places.values()})
         if place is not None:
             places[role] = place
-    return tuple((role, names[place]) for role, place in places.items())
+    return {role: names[place] for role, place in places.items()}
 
 
 def _usual(role: str, asked: Mapping[str, str]) -> tuple[str, ...]:
@@ -500,6 +499,6 @@ def _numbers(cells: Sequence[Any], role: str, place: Callable[[int], str]) -> Fl
 def text_of(document: object) -> tuple[Any, Any]:
     """Return the id and the text of a document of a framework; None for what it lacks."""
     fields = _flat(document) or {}
-    found = dict(_layout((*fields,), ("doc", "id", "text"), ()))
+    found = _layout((*fields,), ("doc", "id", "text"), ())
     role = "doc" if "doc" in found else "id"
     return fields.get(found.get(role, "")), fields.get(found.get("text", ""))

@@ -50,18 +50,9 @@ class SparkInput(Input):
         self.spark: SparkSession = given.sparkSession
 
     @cached_property
-    def _types(self) -> tuple[IdType, IdType]:
+    def types(self) -> tuple[IdType, ...]:
+        """The types of the columns of queries and documents."""
         return id_types_on_spark(self._given, self.kind, self._columns)
-
-    @property
-    def query_type(self) -> IdType:
-        """The type of the column of queries."""
-        return self._types[0]
-
-    @property
-    def doc_type(self) -> IdType:
-        """The type of the column of documents."""
-        return self._types[1]
 
     def refuse(self, remedy: str = "") -> NoReturn:
         """Raise the error for an operation that needs all rows on this machine."""
