@@ -493,7 +493,7 @@ def _cell_number(cell: Cell) -> float:
     return float(cell)
 
 
-def _no_number(where: str, name: str, cell: object, remedy: str = "") -> InputError:
+def _no_number(where: str, name: str, cell: Any, remedy: str = "") -> InputError:
     if not is_held(cell):
         return replace(JUDGMENTS, number=name).inexact(where, written_integer(int(cell)))
     found = "nothing" if cell is None else shown(cell)
