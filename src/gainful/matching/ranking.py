@@ -194,9 +194,10 @@ def _sort_with_steps(
     key |= low  # the remaining bits are the score
     opens = _opens(key, lengths)
     if lost and int(np.bitwise_or.reduce(exact)) & ((1 << lost) - 1):
-        starts = np.cumsum(lengths) - lengths
-        tied = distinct(starts.searchsorted(np.flatnonzero(~opens), "right") - 1)
-        rows = ranges(starts[tied], lengths[tied])
+        ends = np.cumsum(lengths)
+        opened = np.concatenate(([0], np.cumsum(opens)))
+        tied = opened[ends] - opened[ends - lengths] < lengths
+        rows = np.repeat(tied, lengths)
         ascending = exact[rows]
         sort_in_lists(ascending, lengths[tied])
         if (_opens(ascending, lengths[tied]) != opens[rows]).any():
