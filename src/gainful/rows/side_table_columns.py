@@ -406,7 +406,7 @@ LENGTHS = Roles(
 """One row per document: its words, its characters, and the document that it repeats."""
 SESSIONS = Roles(
     contents="the session of each query",
-    shape="{session: [query, …]} or {query: session}",
+    other_shape="{session: [query, …]} or {query: session}",
     keys=(_QUERY,),
     bare="session",
     others=True,
