@@ -107,3 +107,23 @@ WRONG = {
 def test_wrong_options_are_rejected_in_one_line(words: str) -> None:
     result = called("evaluate", "judgments.qrels", "old.run", *words.split())
     assert WRONG[words] in f"{result.stderr}{result.exception}"
+
+
+def test_ids_that_look_like_groups_are_reported_with_intervals(cli, tmp_path):
+    ids = [f"user_{user}_q{number}" for user in range(20) for number in range(4)]
+    files = [tmp_path / name for name in ("judgments.qrels", "a.run", "b.run")]
+    files[0].write_text("".join(f"{query} 0 a 1\n" for query in ids))
+    for file, odd in zip(files[1:], (2, 3), strict=True):
+        scores = ((query, 2 if at % odd else 0) for at, query in enumerate(ids))
+        file.write_text("".join(f"{query} Q0 a 1 {score} t\n{query} Q0 b 2 1 t\n" for query, score in scores))  # fmt: skip
+    names = [str(file) for file in files]
+    for line in (("compare", *names), ("evaluate", *names[:2], "--interval")):
+        said = " ".join(cli(*line).stdout.split())
+        assert "The ids look like 20 groups of queries ('user_0' …)" in said
+        assert "--clusters id:_" in said
+        grouped = " ".join(cli(*line, "--clusters", "id:_").stdout.split())
+        assert "look like" not in grouped
+        assert (
+            "80 queries in 20 clusters, which count as independent; with fewer than 30" in grouped
+        )
+    assert "look like" not in cli("evaluate", *names[:2]).stdout

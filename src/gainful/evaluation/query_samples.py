@@ -14,6 +14,7 @@ from gainful.arithmetic.statistics.query_sampling import FEW_CLUSTERS, Sampling
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.coverage import digest_of
+from gainful.evaluation.groups_of_queries import BY_ID, id_before
 from gainful.evaluation.measuring import aggregate_of
 from gainful.evaluation.scores import Scores
 from gainful.message_texts import counted, did_you_mean, shown
@@ -31,11 +32,6 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 """The names that tell the column of an option apart in a table with several."""
 
 LARGEST_WEIGHT = 1e100
-_BY_ID = "id:"
-_DELIMITERS = ("_", "-", ":", "/", "#", ".")
-_GROUPS = frozenset(["user", "session", "conversation", "document", "template", "group", "cluster"])
-_FEWEST_ALIKE = 2  # queries in a group, on average, before their ids are taken for groups
-_FEWEST_GROUPS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,8 +264,8 @@ def _label_by(label: Callable[[str], object], name: str, query: str) -> str:
 
 def _labels(name: str, value: object, metadata: InputTable | None) -> Callable[[str], str]:
     """Return a function from the id of a query to its label."""
-    if isinstance(value, str) and value.startswith(_BY_ID) and len(value) > len(_BY_ID):
-        return partial(_before, value.removeprefix(_BY_ID))
+    if isinstance(value, str) and value.startswith(BY_ID) and len(value) > len(BY_ID):
+        return partial(id_before, value.removeprefix(BY_ID))
     if callable(value):
         return partial(_label_by, value, name)
     table, column = _column(name, value, metadata)
@@ -282,12 +278,6 @@ def _label_in(labels: Mapping[str, str], name: str, query: str) -> str:
     one = {"clusters": "a cluster", "strata": "a stratum"}[name]
     refuse_missing([query], labels, name, f"{one} for every query", "query")
     return labels[query]
-
-
-def _before(delimiter: str, query: str) -> str:
-    """Return the part of an id before its last delimiter; the whole id without one."""
-    head, found, _ = query.rpartition(delimiter)
-    return head if found else query
 
 
 def _arrival(table: InputTable, column: str) -> dict[str, float]:
@@ -346,44 +336,6 @@ def _refuse_split_clusters(clusters: Ints, parts: Sequence[str], queries: Sequen
 def _numbered(labels: Iterable[str]) -> Ints:
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
-
-
-def clusters_to_name(queries: Sequence[str], metadata: InputTable | None = None) -> list[str]:
-    """Return a hint if queries look like parts of groups that move together; nothing otherwise.
-
-    Args:
-        queries: the ids.
-        metadata: the table of slices, whose columns may name such groups.
-
-    >>> for hint in clusters_to_name([f"user_{user}_q{number}" for user in range(10) for number in range(3)]):
-    ...     print(hint)
-    The ids look like 10 groups of queries ('user_0' …). If the queries of a group move together, intervals are too short: name the groups by clusters='id:_'.
-    """
-    columns = () if metadata is None else metadata.columns
-    for column in columns:
-        if column.lower().removesuffix("_id") in _GROUPS:
-            groups = len({*metadata.texts(column)}) if metadata is not None else 0
-            if _are_groups(groups, len(queries)):
-                what = f"The column {column} has {groups} values"
-                return [_hint(what, column)]
-    for delimiter in _DELIMITERS:
-        if all(delimiter in query for query in queries):
-            heads = {_before(delimiter, query) for query in queries}
-            if _are_groups(len(heads), len(queries)):
-                what = f"The ids look like {len(heads)} groups of queries ({min(heads)!r} …)"
-                return [_hint(what, f"{_BY_ID}{delimiter}")]
-    return []
-
-
-def _are_groups(groups: int, queries: int) -> bool:
-    return _FEWEST_GROUPS <= groups <= queries / _FEWEST_ALIKE
-
-
-def _hint(what: str, option: str) -> str:
-    return (
-        f"{what}. If the queries of a group move together, intervals are too short: "
-        f"name the groups by clusters={option!r}."
-    )
 
 
 def columns_of_sample(options: Mapping[str, Any]) -> list[str]:

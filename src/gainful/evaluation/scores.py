@@ -272,11 +272,15 @@ class Scores(Logged, Printed):
             method: `hall`, `t`, `bca`, `betting` or `asymptotic`, as in `compare`.
             level: the level of the intervals.
         """
+        from gainful.evaluation.groups_of_queries import clusters_to_name
         from gainful.evaluation.score_slices import intervals_table
 
         refuse_unlike_scores(runs)
         slices = {name: scores.overall() for name, scores in runs.items()}
-        return intervals_table(slices, method=method, level=level)
+        table = intervals_table(slices, method=method, level=level)
+        first = next(iter(runs.values()), None)
+        hints = [] if first is None or first.sample else clusters_to_name(first.queries)
+        return replace(table, notes=[*table.notes, *hints])
 
     def overall(self) -> "list[ScoreSlice]":
         """Return a slice of all queries for each measure."""

@@ -33,9 +33,9 @@ from gainful.analysis.comparison.unjudged_documents import UnjudgedDocuments, wi
 from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
+from gainful.evaluation.groups_of_queries import clusters_to_name
 from gainful.evaluation.query_samples import (
     QuerySample,
-    clusters_to_name,
     columns_of_sample,
     read_sample,
 )
