@@ -57,6 +57,7 @@ def _fields_of_trec(
     np.less_equal(inside, SPACE, out=edges[begin:])
     delimiters = int(np.count_nonzero(inside == ord(layout.delimiter)))
     ends = None if _has_gaps(edges, begin) else by_line(text, edges, delimiters, len(layout.names))
+    del edges  # numbers need the memory
     if ends is None or not is_utf8(inside):
         return None
     return _fields_at(text, words, layout, partial(_span, ends, begin))
@@ -83,6 +84,7 @@ def _fields_of_table(
     if strict and (quotes.size or _has_gaps(edges, begin) or (inside == SPACE).any()):
         return None
     ends = by_line(text, edges, delimiters, len(layout.names))
+    del feeds, edges  # numbers need the memory
     if ends is None or np.count_nonzero(inside < SPACE) != controls or not is_utf8(inside):
         return None
     if returns:
@@ -137,10 +139,11 @@ def _fields_at(
 ) -> Fields | None:
     """Return the fields, given where each begins and ends; None if a number isn't one."""
     query, doc, number = layout.places
-    queries = span(query)
-    numbers = np.ones(queries[0].size)
-    read = numbers if number < 0 else read_decimals(text, words, *span(number))
-    return None if read is None else Fields(queries, span(doc), read)
+    if number < 0:
+        queries = span(query)
+        return Fields(queries, span(doc), np.ones(queries[0].size))
+    numbers = read_decimals(text, words, *span(number))
+    return None if numbers is None else Fields(span(query), span(doc), numbers)
 
 
 def by_line(text: Bytes, edges: Bools, delimiters: int, count: int) -> Ints | None:
