@@ -415,3 +415,12 @@ def test_evidence_and_chunks_count_the_same(tmp_path):
     (tmp_path / "a.md").write_bytes(b"caf\xe9")
     with pytest.raises(gf.errors.InputError, match="expected UTF-8 text"):
         gf.evaluate({"q": ["keep"]}, run, "evidence_recall", documents=tmp_path)
+
+
+def test_lists_of_objects_in_parquet(tmp_path):
+    passages = [{"document": "d", "start": 0, "end": 10}]
+    path = tmp_path / "evidence.parquet"
+    pl.DataFrame([{"query": "q", "evidence": passages}]).write_parquet(path)
+    run = {"q": [{"document": "d", "start": 0, "end": 5, "score": 1.0}]}
+    scores = gf.evaluate(path, run, "evidence_recall@5", offsets="characters")
+    assert scores.means == {"evidence_recall@5": 0.5}
