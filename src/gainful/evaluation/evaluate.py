@@ -245,7 +245,7 @@ def redrawing(
     if not isinstance(judgments, Mapping) or not hasattr(judgments, "redrawn"):
         return results
     # Imported here because most grades are by people.
-    from gainful.evaluation.uncertain_grades import with_redrawn_grades
+    from gainful.evaluation.mean_intervals import with_redrawn_grades
 
     quiet: MeasuringOptions = {**options, "progress": None}
     again = partial(evaluate_request, runs=runs, request=request, options=quiet, baseline=baseline)

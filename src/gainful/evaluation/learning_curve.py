@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
-from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage, notes_of
-from gainful.evaluation.mean_intervals import ends_of, interval_or_none, mean_interval
+from gainful.evaluation.mean_intervals import MeanOfQueries, ends_of
 from gainful.evaluation.query_samples import QuerySample
 from gainful.evaluation.request import find_measure
 from gainful.evaluation.scores import Scores
@@ -161,9 +160,8 @@ class LearningCurve(Printed):
         if iteration not in self.iterations:
             expected = f"one of those measured, {self.iterations[0]} to {self.iterations[-1]}"
             raise InputError("iteration", expected, shown(iteration))
-        row, chosen = self.iterations.index(iteration), self._chosen(measure)
-        values, sampling = self._counted_values(row, chosen)
-        return mean_interval(chosen, values, sampling, method=method, level=level)
+        mean = self._mean_of(self.iterations.index(iteration), self._chosen(measure))
+        return mean.interval(method=method, level=level)
 
     def table(self) -> Table:
         """Return a row for each iteration and measure, with the mean and its 95 % interval."""
@@ -171,20 +169,20 @@ class LearningCurve(Printed):
         for row, iteration in enumerate(self.iterations):
             means = self.averages[row].tolist()
             for measure, mean in zip(self.measures, means, strict=True):
-                ends = ends_of(interval_or_none(measure, *self._counted_values(row, measure)))
+                ends = ends_of(self._mean_of(row, measure).interval_or_none())
                 rows.append([iteration, str(measure), mean, *ends])
         names = ["iteration", "measure", "mean", "low", "high"]
         sampled = [] if self.sample is None else self.sample.notes(self.queries)
         return Table(names, rows, notes=[*sampled, *notes_of(self.policy, self.coverage)])
 
-    def _counted_values(self, row: int, measure: Measure) -> tuple[Floats, Sampling | None]:
-        """Return the values of the queries that count, and how these were drawn."""
+    def _mean_of(self, row: int, measure: Measure) -> MeanOfQueries:
+        """Return the mean over the queries that count."""
         column = self.measures.index(measure)
         counted = self.counted[row, :, column]
         once = self.once.get(measure)
         sampling = None if self.sample is None else self.sample.of(self.queries, once)
         drawn = None if sampling is None else sampling.at(counted)
-        return self.values[row, counted, column], drawn
+        return MeanOfQueries(measure, self.values[row, counted, column], drawn)
 
     def _chosen(self, measure: GivenMeasure | None) -> Measure:
         if measure is None:

@@ -1,13 +1,22 @@
-"""The interval of a mean over queries, and its caveats."""
+"""`MeanOfQueries`: a mean over queries with its interval and caveats, also where grades are estimates, such as from clicks.
+
+Such grades are drawn again as other sessions would give them, and the runs are measured against each draw.
+The variance of a mean over queries then has two parts: the spread of its values over the queries, and
+its own spread over the draws.
+"""
 
 import math
-from collections.abc import Iterable
-from dataclasses import replace
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from gainful import arguments
 from gainful.arithmetic.statistics.argument_checks import read_share
+from gainful.arithmetic.statistics.distributions import t_quantile
 from gainful.arithmetic.statistics.intervals import (
     INTERVALS,
     Interval,
@@ -20,82 +29,256 @@ from gainful.arithmetic.statistics.moments import moments
 from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Floats
-from gainful.errors import InputError
+from gainful.errors import InputError, without_warnings
 from gainful.evaluation.measuring import summands
-from gainful.evaluation.uncertain_grades import GradeVariance, Spread, centred, in_units
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC, RUN, SUM
-from gainful.output.rendering.table_formats import Cell
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.rows.input_types import Judgments, Run
+from gainful.rows.table_source import is_lasting
+
+if TYPE_CHECKING:
+    from gainful.evaluation.scores import Scores
 
 _CAUTIONS = 5  # under a table
+_REDRAWS = 40
+_WIDEST = 2.0  # factor by which draws are spread
+_NOTED = 5  # means with a note under a table
+_BIAS = "intervals allow for the bias of grades from few impressions, so a mean needn't be in the middle"
 
 
-def mean_interval(
-    measure: Measure,
-    values: Floats,
-    sampling: Sampling | None = None,
-    *,
-    method: str = "hall",
-    level: float = 0.95,
-    draws: Draws | None = None,
-    drawn: Floats | None = None,
-) -> Interval:
-    """Return the interval of the mean of a measure, from the values of the queries that count.
+@dataclass(frozen=True, slots=True)
+class MeanOfQueries:
+    """The mean of a measure over the queries that count.
 
-    For a geometric mean, it is e to the power of the interval of the mean logarithm. The interval
-    never extends beyond the range of the measure.
+    Attributes:
+        measure: the measure.
+        values: (n,) float64, the values of the queries.
+        sampling: how these queries were drawn; None if all count equally and independently.
+        redrawn: for grades from clicks, returns the values [draw, n] over redrawn grades, for a seed.
+    """
+
+    measure: Measure
+    values: Floats = field(repr=False, compare=False)
+    sampling: Sampling | None = field(default=None, repr=False, compare=False)
+    redrawn: Callable[[int], Floats] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def where(self) -> str:
+        """The mean in messages."""
+        return str(self.measure)
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the values have a defined mean rather than a sum."""
+        return self.measure.family.aggregate not in (SUM, RUN) and not np.isnan(self.values).any()
+
+    def interval(
+        self,
+        *,
+        method: str = "hall",
+        level: float = 0.95,
+        resamples: int = 10_000,
+        seed: int = 0,
+    ) -> Interval:
+        """Return a confidence interval for the mean over all queries like these.
+
+        For a geometric mean, it is e to the power of the interval of the mean logarithm. The interval
+        never extends beyond the range of the measure. If the grades are estimates, it is corrected for their
+        bias, and widened by the errors that the queries share.
+
+        Args:
+            method: `hall`, `t`, `bca`, `betting` or `asymptotic`, as in `Scores.interval`, like all further arguments.
+            level: the share of such intervals that contain the true mean.
+            resamples: the number of resamples for `bca`.
+            seed: the seed for `bca` and for resampled sessions.
+
+        >>> from gainful.measures.notation import parse
+        >>> found = MeanOfQueries(parse("P@10"), np.array([0.1, 0.3, 0.2, 0.0])).interval(method="t")
+        >>> round(found.low, 3), round(found.high, 3)
+        (0.0, 0.355)
+        """
+        measure, values, sampling = self.measure, self.values, self.sampling
+        if not values.size and measure.has_users:
+            raise InputError(self.where, "a query that counts, for an interval", "none")
+        draws = Draws(resamples, seed)
+        arguments.choice(method, "method", INTERVALS)
+        level = read_share(level, "level")
+        if measure.family.aggregate in (SUM, RUN):
+            is_sum = measure.family.aggregate == SUM
+            other = "one that is summed over them" if is_sum else "a value of the run as a whole"
+            expected = "a measure with a mean over the queries, which has an interval"
+            raise InputError(str(measure), expected, other)
+        if unknown := int(np.isnan(values).sum()):
+            expected = "a value of every query that counts, for an interval"
+            undefined = f"{unknown} of {values.size} undefined"
+            remedy = "Choose how they count: the policy empty=zero, or empty=skip."
+            raise InputError(str(measure), expected, undefined, remedy, choice="empty=nan")
+        drawn = self.redrawn and self.redrawn(seed)
+        of_logarithms = measure.family.aggregate == GEOMETRIC
+        try:
+            summed = self._summed(values)
+            if drawn is not None:
+                summed, drawn = self._centred(drawn)
+            ends = None if of_logarithms else [possible_ends(measure.family.ends, summed)]
+            interval = intervals_of_means(method, summed[:, None], draws, level, ends, sampling)[0]
+        except InputError as problem:  # values that are too large
+            raise problem.at(str(measure)) from None
+        if drawn is not None:
+            interval = _widened(interval, *in_units(summed, drawn, sampling))
+        if of_logarithms and interval.known:
+            interval = replace(interval, low=_exp(interval.low), high=_exp(interval.high))
+        if sampling is not None and sampling.once is not None:
+            return interval  # the mean may leave the range of the values
+        return interval.within(possible_ends(measure.family.ends, values))
+
+    def interval_or_none(self, *, method: str = "hall", level: float = 0.95) -> Interval | None:
+        """Return the same as `interval`; None for a sum or an undefined mean."""
+        if not self.values.size or not self.is_mean:
+            return None
+        if self.sampling is not None and not self.sampling.units(self.values.size):
+            return None  # no query has a weight
+        return self.interval(method=method, level=level)
+
+    def grade_variance(self, run: str, level: float = 0.95) -> "GradeVariance | None":
+        """Return the part of the variance that comes from the clicks behind the grades; None for grades by people."""
+        if self.redrawn is None or self.interval_or_none(level=level) is None:
+            return None
+        summed, redrawn = in_units(*self._centred(self.redrawn(0)), self.sampling)
+        part = Spread.of(summed, redrawn).part(redrawn, level, (str(self.measure), "", run))
+        if self.measure.family.aggregate == GEOMETRIC:
+            part = replace(part, low=_exp(part.low), high=_exp(part.high))
+        least, most = possible_ends(self.measure.family.ends, self.values)
+        return replace(part, low=max(part.low, least), high=min(part.high, most))
+
+    @property
+    def independent(self) -> Floats:
+        """The independent values (u,) that the interval is computed from."""
+        summed = self._summed(self.values)
+        if self.sampling is None or self.sampling.plain or not self.is_mean:
+            return summed
+        column: Floats = self.sampling.spread(summed[:, None])[:, 0]
+        return column
+
+    def _summed(self, values: Floats) -> Floats:
+        return np.array(summands(self.measure, values.tolist()))
+
+    def _centred(self, drawn: Floats) -> tuple[Floats, Floats]:
+        return centred(self._summed(self.values), np.array([*map(self._summed, drawn)]))
+
+
+@runtime_checkable
+class RedrawnJudgments(Protocol):
+    """Judgments whose grades are estimates, which can be drawn again as other sessions would give them."""
+
+    def redrawn(self, count: int, *, seed: int = 0) -> Iterator[Mapping[str, Mapping[str, float]]]:
+        """Yield judgments of the same documents, each from a random half of the sessions."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradeVariance:
+    """The part of the variance of a mean or of a difference that comes from estimated grades.
+
+    Attributes:
+        measure: the measure.
+        baseline: the name of the baseline; empty for the mean of a single run.
+        run: the name of the run.
+        low: the lower end of the interval of the mean or difference for these queries alone.
+        high: the upper end.
+        share: the variance over redrawn grades / the whole variance, at most 1; the rest comes from the
+            choice of queries. None without spread.
+    """
+
+    measure: str
+    baseline: str
+    run: str
+    low: float
+    high: float
+    share: float | None
+
+    def __str__(self) -> str:
+        """Say what to collect more of."""
+        if self.share is None:
+            return ""
+        more = "sessions" if self.share > 1 / 2 else "queries"
+        subject, sign = (f"{self.run} − {self.baseline}", "+") if self.baseline else (self.run, "")
+        return (
+            f"{self.measure}, {subject}: {self.share:.0%} of the variance comes from the clicks behind the "
+            f"grades and {1 - self.share:.0%} from the choice of queries, so more {more} would help most "
+            f"(for these queries, the clicks allow {self.low:{sign}.4f} to {self.high:{sign}.4f})"
+        )
+
+
+def centred(values: Floats, drawn: Floats) -> tuple[Floats, Floats]:
+    """Return values (q,) and their draws [draw, query] without the bias of grades from few impressions.
+
+    Redrawn grades are from half of the sessions, so they are biased about twice as much as the grades. The draws
+    are then moved so that their means are the values. A prior pulls grades together, values and their errors
+    alike, and those of a half more so: the draws are spread as much wider as the values over the queries are.
 
     Args:
-        measure: the measure; sums are rejected.
-        values: (n,) float64, at least one.
-        sampling: how the queries were drawn; None if all count equally and independently.
-        method: a key of `INTERVALS`.
-        level: above 0 and below 1.
-        draws: the resamples of a bootstrap; 10,000 if None.
-        drawn: [draw, n] the values over redrawn grades, if the grades are estimates: the interval is then
-            corrected for their bias, and widened by the errors that the queries share.
+        values: (q,) the values of the queries.
+        drawn: [draw, query] their values over redrawn grades; NaN if a query doesn't count.
 
-    >>> from gainful.measures.notation import parse
-    >>> found = mean_interval(parse("P@10"), np.array([0.1, 0.3, 0.2, 0.0]), method="t")
-    >>> round(found.low, 3), round(found.high, 3)
-    (0.0, 0.355)
+    >>> values, drawn = centred(np.array([0.5]), np.array([[0.25], [0.5]]))
+    >>> values.tolist(), drawn.tolist()
+    ([0.625], [[0.5], [0.75]])
     """
-    arguments.choice(method, "method", INTERVALS)
-    level = read_share(level, "level")
-    if measure.family.aggregate in (SUM, RUN):
-        is_sum = measure.family.aggregate == SUM
-        other = "one that is summed over them" if is_sum else "a value of the run as a whole"
-        expected = "a measure with a mean over the queries, which has an interval"
-        raise InputError(str(measure), expected, other)
-    if unknown := int(np.isnan(values).sum()):
-        expected = "a value of every query that counts, for an interval"
-        undefined = f"{unknown} of {values.size} undefined"
-        remedy = "Choose how they count: the policy empty=zero, or empty=skip."
-        raise InputError(str(measure), expected, undefined, remedy, choice="empty=nan")
-    try:
-        summed = _summed(measure, values)
-        if drawn is not None:
-            summed, drawn = centred(summed, _drawn_summed(measure, drawn))
-        of_logarithms = measure.family.aggregate == GEOMETRIC
-        ends = None if of_logarithms else [possible_ends(measure.family.ends, summed)]
-        interval = intervals_of_means(method, summed[:, None], draws, level, ends, sampling)[0]
-    except InputError as problem:  # values that are too large
-        raise problem.at(str(measure)) from None
-    if drawn is not None:
-        interval = _widened(interval, *in_units(summed, drawn, sampling))
-    if measure.family.aggregate == GEOMETRIC and interval.known:
-        interval = replace(interval, low=_exp(interval.low), high=_exp(interval.high))
-    if sampling is not None and sampling.once is not None:
-        return interval  # the mean may leave the range of the values
-    return interval.within(possible_ends(measure.family.ends, values))
+    counts = (~np.isnan(drawn)).sum(axis=0)
+    means = np.where(counts > 0, np.nansum(drawn, axis=0) / np.maximum(counts, 1), values)
+    unbiased = 2 * values - means
+    before, after = float(means.std()), float(unbiased.std())
+    wider = min(max(after / before, 1.0), _WIDEST) if before > 0 else 1.0
+    drawn = np.where(np.isnan(drawn), means, drawn)
+    return unbiased, unbiased + (drawn - means) * wider
 
 
-def _summed(measure: Measure, values: Floats) -> Floats:
-    return np.array(summands(measure, values.tolist()))
+def in_units(values: Floats, drawn: Floats, sampling: Sampling | None) -> tuple[Floats, Floats]:
+    """Return the independent values (u,) behind the mean of values (q,), and their draws [draw, u]."""
+    if sampling is None or sampling.plain:
+        return values, drawn
+    return sampling.spread(values[:, None])[:, 0], sampling.spread(drawn.T).T
 
 
-def _drawn_summed(measure: Measure, drawn: Floats) -> Floats:
-    return np.array([_summed(measure, row) for row in drawn])
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The variance of a mean over queries whose values are from estimated grades.
+
+    Attributes:
+        of_values: the variance of the mean that follows from the spread of its values over the queries. It
+            includes errors of grades that are independent from query to query.
+        of_grades: the variance of the mean over redrawn grades.
+        shared: the part of it that queries have in common, such as through the examination of ranks.
+    """
+
+    of_values: float
+    of_grades: float
+    shared: float
+
+    @classmethod
+    def of(cls, values: Floats, drawn: Floats) -> "Spread":
+        """Return the parts of the variance of a mean, from its values (q,) and their draws [draw, query]."""
+        queries = values.size
+        of_values = float(values.var(ddof=1)) / queries if queries > 1 else 0.0
+        of_grades = float(drawn.mean(axis=1).var(ddof=1))
+        own = float(drawn.var(axis=0, ddof=1).sum()) / queries**2
+        return cls(of_values, of_grades, max(of_grades - own, 0.0))
+
+    @property
+    def whole(self) -> float:
+        """The variance of the mean."""
+        return self.of_values + self.shared
+
+    @property
+    def share(self) -> float | None:
+        """The part of the grades, at most 1; None without spread."""
+        return min(self.of_grades / self.whole, 1.0) if self.whole > 0 else None
+
+    def part(self, drawn: Floats, level: float, names: tuple[str, str, str]) -> GradeVariance:
+        """Return it for people, from the draws [draw, query]; `names` are the measure, the baseline and the run."""
+        mean = float(drawn.mean())
+        reach = t_quantile((1 + level) / 2, len(drawn) - 1) * math.sqrt(self.of_grades)
+        return GradeVariance(*names, mean - reach, mean + reach, self.share)
 
 
 def _widened(interval: Interval, summed: Floats, drawn: Floats) -> Interval:
@@ -113,69 +296,11 @@ def _widened(interval: Interval, summed: Floats, drawn: Floats) -> Interval:
     )
 
 
-def grade_variance(
-    run: str,
-    measure: Measure,
-    values: Floats,
-    sampling: Sampling | None,
-    drawn: Floats,
-    level: float,
-) -> GradeVariance:
-    """Return the part of the variance of a mean that comes from estimated grades.
-
-    Args:
-        run: the name of the run.
-        measure: the measure.
-        values: (n,) the values of the queries that count.
-        sampling: how the queries were drawn; None if all count equally and independently.
-        drawn: [draw, n] the values over redrawn grades.
-        level: the level of the ends.
-    """
-    centre = centred(_summed(measure, values), _drawn_summed(measure, drawn))
-    summed, redrawn = in_units(*centre, sampling)
-    part = Spread.of(summed, redrawn).part(redrawn, level, (str(measure), "", run))
-    if measure.family.aggregate == GEOMETRIC:
-        part = replace(part, low=_exp(part.low), high=_exp(part.high))
-    least, most = possible_ends(measure.family.ends, values)
-    return replace(part, low=max(part.low, least), high=min(part.high, most))
-
-
 def _exp(end: float) -> float:
     try:
         return math.exp(end)
     except OverflowError:
         return math.inf
-
-
-def has_interval(measure: Measure, values: Floats) -> bool:
-    """Return whether the values of a measure have a defined mean rather than a sum."""
-    return measure.family.aggregate not in (SUM, RUN) and not np.isnan(values).any()
-
-
-def interval_or_none(
-    measure: Measure,
-    values: Floats,
-    sampling: Sampling | None = None,
-    *,
-    method: str = "hall",
-    level: float = 0.95,
-    drawn: Floats | None = None,
-) -> Interval | None:
-    """Return the interval of a mean; None for a sum or an undefined mean."""
-    if not values.size or not has_interval(measure, values):
-        return None
-    if sampling is not None and not sampling.units(values.size):
-        return None  # no query has a weight
-    return mean_interval(measure, values, sampling, method=method, level=level, drawn=drawn)
-
-
-def independent(measure: Measure, values: Floats, sampling: Sampling | None) -> Floats:
-    """Return (u,) the independent values that the interval of a mean is computed from."""
-    summed = _summed(measure, values)
-    if sampling is None or sampling.plain or not has_interval(measure, values):
-        return summed
-    column: Floats = sampling.spread(summed[:, None])[:, 0]
-    return column
 
 
 def cautions_of_intervals(
@@ -224,3 +349,116 @@ def _cautions(what: str, values: Floats, interval: Interval) -> Iterable[str]:
     skewness = moments(values).skewness
     if warning := caution(what, "mean", skewness, values.size):
         yield warning
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradeDraws:
+    """The scores of runs against redrawn grades, which are computed when they are first needed.
+
+    Attributes:
+        judgments: judgments with estimated grades.
+        measure: measures all runs against judgments.
+    """
+
+    judgments: RedrawnJudgments
+    measure: Callable[[Judgments], "Mapping[str, Scores]"]
+    _of_seed: "dict[int, list[Mapping[str, Scores]]]" = field(default_factory=dict)
+
+    def of(self, run: str, seed: int) -> "Sequence[Scores]":
+        """Return the scores of a run against each draw."""
+        if seed not in self._of_seed:
+            with without_warnings():
+                draws = self.judgments.redrawn(_REDRAWS, seed=seed)
+                self._of_seed[seed] = [self.measure(grades) for grades in draws]
+        return [scores[run] for scores in self._of_seed[seed]]
+
+
+def with_redrawn_grades(
+    results: "dict[str, Scores]",
+    judgments: Judgments,
+    runs: Mapping[str, Run],
+    measure: Callable[[Judgments], "Mapping[str, Scores]"],
+) -> "dict[str, Scores]":
+    """Return scores that can be computed again with redrawn grades; unchanged for judgments by people.
+
+    The runs are read again for each draw, which a stream doesn't allow.
+
+    Args:
+        results: the scores of each run.
+        judgments: the caller's judgments.
+        runs: the runs.
+        measure: measures all runs against judgments.
+    """
+    if not isinstance(judgments, RedrawnJudgments) or not all(map(_is_lasting, runs.values())):
+        return results
+    draws = GradeDraws(judgments, measure)
+    return {
+        name: replace(scores, redrawn=partial(draws.of, name)) for name, scores in results.items()
+    }
+
+
+def _is_lasting(run: object) -> bool:
+    return isinstance(run, str | os.PathLike) or is_lasting(run)
+
+
+def drawn_values(
+    redrawn: "Callable[[int], Sequence[Scores]]",
+    measure: "Measure",
+    queries: Sequence[str],
+    seed: int,
+) -> Floats:
+    """Return the values [draw, query] of a measure over redrawn grades; NaN if a query doesn't count in a draw.
+
+    Args:
+        redrawn: returns the scores against each draw.
+        measure: one of their measures.
+        queries: (q,) the queries.
+        seed: of the draws.
+    """
+    drawn = []
+    for scores in redrawn(seed):
+        column = scores.measures.index(measure)
+        values = np.where(scores.counted[:, column], scores.values[:, column], np.nan).tolist()
+        by_query = dict(zip(scores.queries, values, strict=True))
+        drawn.append([by_query.get(query, np.nan) for query in queries])
+    return np.array(drawn)
+
+
+def notes_on_grades(parts: "Iterable[GradeVariance | None]") -> list[str]:
+    """Return what the clicks contribute to variances, for the notes under a table."""
+    notes = [text for part in parts if part is not None and (text := str(part))]
+    more = len(notes) - _NOTED
+    others = [f"… and {more} more means from clicks"] if more > 0 else []
+    return [*([_BIAS] if notes else []), *notes[:_NOTED], *others]
+
+
+def per_query_intervals(scores: "Scores", level: float, seed: int, name: str) -> Table:
+    """Return the value of each query with what the clicks behind its grades allow.
+
+    Args:
+        scores: the scores.
+        level: the level of the ends.
+        seed: of the draws.
+        name: the name of the run.
+    """
+    share = read_share(level, "level")
+    whole = arguments.whole(seed, "seed", least=0)
+    rows: list[list[Cell]] = []
+    for measure in filter(lambda one: one.has_users, scores.measures):
+        redrawn = scores.redrawn_values(measure)
+        if redrawn is None:
+            raise InputError(
+                "scores", "judgments from clicks, whose grades have a variance", "grades without one",
+                "Pass the result of gf.behaviour.click_judgments as judgments.",
+            )  # fmt: skip
+        queries, values = scores.counted_queries(measure), scores.counted_values(measure)
+        unbiased, drawn = centred(values, redrawn(whole))
+        reach = t_quantile((1 + share) / 2, len(drawn) - 1) * drawn.std(axis=0, ddof=1)
+        ends = np.array([unbiased - reach, unbiased + reach])
+        ends = np.clip(ends, *possible_ends(measure.family.ends, values))
+        for query, value, low, high in zip(queries, values.tolist(), *ends.tolist(), strict=True):
+            rows.append([query, str(measure), value, low, high])
+    columns = ["query", "measure", "value", *(f"{100 * share:g}% {end}" for end in ("low", "high"))]
+    notes = ["low and high: what the clicks behind the grades of each query allow"]
+    parts = [one.grade_variance(name, share) for one in scores.overall()]
+    return Table(columns, rows, notes=[*notes, *notes_on_grades(parts)])

@@ -2,8 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -11,25 +11,19 @@ import numpy as np
 
 from gainful import arguments
 from gainful.arithmetic.statistics.argument_checks import read_share
-from gainful.arithmetic.statistics.intervals import INTERVALS, Interval
-from gainful.arithmetic.statistics.query_sampling import Sampling
-from gainful.arithmetic.statistics.resampling import Draws
+from gainful.arithmetic.statistics.intervals import INTERVALS
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage, QueryCounts
 from gainful.evaluation.mean_intervals import (
+    MeanOfQueries,
     cautions_of_intervals,
     ends_of,
-    grade_variance,
-    independent,
-    interval_or_none,
-    mean_interval,
     names_of_ends,
+    notes_on_grades,
 )
 from gainful.evaluation.measuring import aggregate_of, cell_of
-from gainful.evaluation.uncertain_grades import GradeVariance, notes_on_grades
 from gainful.matching.keyword_options import MeasuringOptions
-from gainful.measures.measure import Measure
 from gainful.measures.measure_family import RUN
 from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import Cell, Table
@@ -41,6 +35,7 @@ from gainful.rows.side_table_reader import InputTable, read_table
 
 if TYPE_CHECKING:
     from gainful.evaluation.scores import Scores
+    from gainful.measures.measure import Measure
 
 _MOST_VALUES = 12  # of a column of numbers that are taken as they are
 _BINS = 4
@@ -100,11 +95,9 @@ class Slicing:
         row = {query: at for at, query in enumerate(rows.queries)}
         slices: list[ScoreSlice] = []
         for part in self.parts(counts):
-            of_part = counts.only(part.chosen)
-            coverage = of_part.coverage(scores.policy, scores.coverage.depth)
-            chosen = [
-                query for query in of_part.queries if query in row
-            ]  # others count for no measure
+            own = counts.only(part.chosen)
+            coverage = own.coverage(scores.policy, scores.coverage.depth)
+            chosen = [query for query in own.queries if query in row]  # others count for no measure
             places = [row[query] for query in chosen]
             values, counted = rows.values[places], rows.counted[places]
             for column, measure in enumerate(measures):
@@ -114,17 +107,10 @@ class Slicing:
                 sampling = None if whole is None else whole.at(places).at(kept)
                 mean = aggregate_of(measure, known.tolist(), sampling) if known.size else None
                 redrawn = scores.redrawn_values(measure, [*compress(chosen, kept)])
+                of = measure, known, sampling, redrawn
                 slices.append(
                     ScoreSlice(
-                        part.column,
-                        part.value,
-                        measure,
-                        mean,
-                        known.size,
-                        coverage,
-                        known,
-                        sampling,
-                        redrawn,
+                        *of, column=part.column, value=part.value, mean=mean, coverage=coverage
                     )
                 )
 
@@ -171,79 +157,32 @@ def slicing_of(
     return Slicing(columns, table) if columns else None
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreSlice:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSlice(MeanOfQueries):
     """One measure of one group of queries.
 
     Attributes:
+        measure, values, sampling, redrawn: of the queries of the group that count, as in `MeanOfQueries`.
         column: the column of the metadata, or `judged`.
         value: the group's value in this column, or a range of values.
-        measure: the measure.
-        mean: the mean over the queries of the group that count, or the measure's other aggregate;
-            None if none of them counts.
-        queries: how many count.
+        mean: the mean over these queries, or the measure's other aggregate; None if none of them counts.
         coverage: its counts, and missing queries.
-        values: (n,) float64, the values of the queries that count.
-        sampling: how these queries were drawn; None if all count equally and independently.
-        redrawn: for grades from clicks, returns the values [draw, n] over redrawn grades, for a seed.
     """
 
     column: str
     value: str
-    measure: Measure
     mean: float | None
-    queries: int
     coverage: Coverage
-    values: Floats = field(repr=False, compare=False)
-    sampling: Sampling | None = field(default=None, repr=False, compare=False)
-    redrawn: Callable[[int], Floats] | None = field(default=None, repr=False, compare=False)
 
-    def interval(
-        self,
-        *,
-        method: str = "hall",
-        level: float = 0.95,
-        resamples: int = 10_000,
-        seed: int = 0,
-    ) -> Interval:
-        """Return a confidence interval for the mean over all queries like these.
+    @property
+    def queries(self) -> int:
+        """How many queries count."""
+        return self.values.size
 
-        Args:
-            method: `hall`, `t`, `bca`, `betting` or `asymptotic`, as in `Scores.interval`, like all further arguments.
-            level: the share of such intervals that contain the true mean.
-            resamples: the number of resamples for `bca`.
-            seed: the seed for `bca`.
-        """
-        if not self.queries and self.measure.has_users:
-            where = f"{self.measure} of {self.column} {self.value}"
-            raise InputError(where, "a query that counts, for an interval", "none")
-        return mean_interval(
-            self.measure,
-            self.values,
-            self.sampling,
-            method=method,
-            level=level,
-            draws=Draws(resamples, seed),
-            drawn=self.redrawn and self.redrawn(seed),
-        )
-
-    def interval_or_none(self, *, method: str = "hall", level: float = 0.95) -> Interval | None:
-        """Return the same as `interval`; None for a sum or an undefined mean."""
-        return interval_or_none(
-            self.measure,
-            self.values,
-            self.sampling,
-            method=method,
-            level=level,
-            drawn=self.redrawn and self.redrawn(0),
-        )
-
-    def grade_variance(self, run: str, level: float = 0.95) -> GradeVariance | None:
-        """Return the part of the variance that comes from the clicks behind the grades; None for grades by people."""
-        if self.redrawn is None or self.interval_or_none(level=level) is None:
-            return None
-        drawn = self.redrawn(0)
-        return grade_variance(run, self.measure, self.values, self.sampling, drawn, level)
+    @property
+    def where(self) -> str:
+        """The measure and the group, in messages."""
+        return f"{self.measure} of {self.column} {self.value}"
 
     @property
     def place(self) -> str:
@@ -325,8 +264,7 @@ def _means_and_ends(
     made = []
     for run, one in ordered:
         interval = one.interval_or_none(method=method, level=level)
-        values = independent(one.measure, one.values, one.sampling)
-        made.append((f"{one.measure}, {run}{one.place}", values, interval))
+        made.append((f"{one.measure}, {run}{one.place}", one.independent, interval))
     means = [
         [cell_of(one.measure, one.mean), *ends_of(interval)]
         for (_, one), (*_, interval) in zip(ordered, made, strict=True)

@@ -239,7 +239,7 @@ class Scores(Logged, Printed):
         """
         if self.redrawn is None:
             return None
-        from gainful.evaluation.uncertain_grades import drawn_values
+        from gainful.evaluation.mean_intervals import drawn_values
 
         chosen = self.counted_queries(measure) if queries is None else queries
         return partial(drawn_values, self.redrawn, measure, chosen)
@@ -257,7 +257,7 @@ class Scores(Logged, Printed):
             seed: the seed of the resampled sessions.
             name: the name of the run in the notes.
         """
-        from gainful.evaluation.uncertain_grades import per_query_intervals
+        from gainful.evaluation.mean_intervals import per_query_intervals
 
         return per_query_intervals(self, level, seed, name)
 
@@ -292,9 +292,8 @@ class Scores(Logged, Printed):
 
         values, sampling = self.counted_values(measure), self.counted_sampling(measure)
         mean, redrawn = self[measure], self.redrawn_values(measure)
-        return ScoreSlice(
-            ALL, "", measure, mean, values.size, self.coverage, values, sampling, redrawn
-        )
+        of = measure, values, sampling, redrawn
+        return ScoreSlice(*of, column=ALL, value="", mean=mean, coverage=self.coverage)
 
     @cached_property
     def ties(self) -> dict[str, "TieRange"]:

@@ -34,6 +34,13 @@ from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.groups_of_queries import clusters_to_name
+from gainful.evaluation.mean_intervals import (
+    GradeVariance,
+    Spread,
+    centred,
+    drawn_values,
+    in_units,
+)
 from gainful.evaluation.query_samples import (
     QuerySample,
     columns_of_sample,
@@ -43,13 +50,6 @@ from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores, unjudged_at
-from gainful.evaluation.uncertain_grades import (
-    GradeVariance,
-    Spread,
-    centred,
-    drawn_values,
-    in_units,
-)
 from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.matching.keyword_options import EvaluatingOptions, takes
 from gainful.measures.formulas import knowing_baseline

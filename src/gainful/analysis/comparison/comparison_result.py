@@ -29,8 +29,8 @@ from gainful.evaluation.coverage import (
     tied_sentence,
     unjudged_sentence,
 )
+from gainful.evaluation.mean_intervals import GradeVariance
 from gainful.evaluation.scores import Scores
-from gainful.evaluation.uncertain_grades import GradeVariance
 from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.measures.notation import GivenMeasure, name_of
 from gainful.measures.policy import answers_in

@@ -18,7 +18,7 @@ from gainful.analysis.fusion.settings import Settings, read_settings
 from gainful.arithmetic.statistics.intervals import Interval
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation.mean_intervals import mean_interval
+from gainful.evaluation.mean_intervals import MeanOfQueries
 from gainful.evaluation.request import Request, read_one, speaking
 from gainful.evaluation.scores import Scores, measure_matched
 from gainful.matching.keyword_options import MeasuringOptions, takes
@@ -212,7 +212,9 @@ def _tuned(
 ) -> Tuned:
     with speaking(request.tool):
         for row in values:
-            mean_interval(request.measure, row, level=level)  # rejects values without a mean
+            MeanOfQueries(request.measure, row).interval(
+                level=level
+            )  # rejects values without a mean
     folds = int(parts.max()) + 1
     chosen, best = _choices(values, parts, folds)
     held_out = values[chosen[parts], np.arange(len(queries))]
@@ -224,7 +226,7 @@ def _tuned(
         request.measure,
         means[best],
         _mean(held_out),
-        mean_interval(request.measure, held_out, level=level),
+        MeanOfQueries(request.measure, held_out).interval(level=level),
         folds,
         seed,
         queries,
