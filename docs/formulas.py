@@ -10,9 +10,11 @@ FORMULAS = {
         r"\mathrm{G} = \frac{\sum_i g_i / \log_2(2 + c_i - s_i)}{\sum_j \mathrm{ideal}_j}"
     ),
     "binG = (1/R) Σ 1/log2(2 + n)": r"\mathrm{binG} = \frac{1}{R} \sum \frac{1}{\log_2(2 + n)}",
-    "SDCG@k = Σ_{i=1..k} w_i/log2(i+1) / Σ_{i=1..k} 1/log2(i+1)": (
-        r"\mathrm{SDCG}@k = \frac{\sum_{i=1}^{k} w_i / \log_2(i+1)}{\sum_{i=1}^{k} 1 / \log_2(i+1)}"
+    "SDCG@k = Σ_{i=1..k} w_i·d_i / Σ_{i=1..k} d_i": (
+        r"\mathrm{SDCG}@k = \frac{\sum_{i=1}^{k} w_i \cdot d_i}{\sum_{i=1}^{k} d_i}"
     ),
+    "ETG = Σ w_i·v_i": r"\mathrm{ETG} = \sum_i w_i \cdot v_i",
+    "ED = Σ v_i = 1 / W(1)": r"\mathrm{ED} = \sum_i v_i = \frac{1}{W(1)}",
     "grid_DCG@k = Σ_{i=1..k} g_i·r_i·c_i": (
         r"\mathrm{grid\_DCG}@k = \sum_{i=1}^{k} g_i \cdot r_i \cdot c_i"
     ),

@@ -107,9 +107,9 @@ def binary_gain(q, rel):
 
 
 @formula("SDCG")
-def scaled(q, rel, max):  # noqa: A002
+def scaled(q, rel, max, discount="log", base=2):  # noqa: A002
     gains = [float(worth) for worth in worths(q, rel, max)]
-    return dcg(gains, q.k) / dcg([1.0] * q.k)
+    return dcg(gains, q.k, discount, base) / dcg([1.0] * q.k, q.k, discount, base)
 
 
 def places(columns, k):

@@ -1,5 +1,7 @@
 """The literal formulas of graded measures and of models of users."""
 
+import math
+from builtins import max as builtins_max
 from fractions import Fraction
 
 from scipy.special import zeta
@@ -95,6 +97,53 @@ def bejeweled(q, T, K, rel, max):  # noqa: A002, N803
         if total >= T:
             break
     return float(total / rank)
+
+
+def continuation(user, rank, gains, p, T, K):  # noqa: N803
+    """The probability C(i) that the user goes on from a rank, from what was gained down to it."""
+    if user == "RBP":
+        return p
+    if user == "INSQ":
+        return ((rank + 2 * T - 1) / (rank + 2 * T)) ** 2
+    if user == "INST":
+        lacking = T - float(sum(gains[:rank]))
+        return ((rank + T + lacking - 1) / (rank + T + lacking)) ** 2
+    if user == "BPM":
+        return float(rank < K and sum(gains[:rank]) < T)
+    if user == "SDCG":
+        return math.log2(rank + 1) / math.log2(rank + 2) if rank < K else 0.0
+    return float(rank < K)
+
+
+def views_of(user, gains, depth, p, T, K):  # noqa: N803
+    view, views = 1.0, []
+    for rank in range(1, depth + 1):
+        views.append(view)
+        view *= continuation(user, rank, gains, p, Fraction(T), K)
+    return views, view
+
+
+@formula("ETG")
+def expected_total_gain(q, user, p, T, K, rel, max):  # noqa: A002, N803
+    gains = worths(q, rel, max)
+    views, _ = views_of(user, gains, len(gains), p, T, K)
+    return sum(view * float(worth) for view, worth in zip(views, gains, strict=True))
+
+
+@formula("ED")
+def expected_depth(q, user, p, T, K, rel, max):  # noqa: A002, N803
+    """Behind the list, the views of a user who never surely stops fall by p, or as 1/(i + a)²."""
+    gains = worths(q, rel, max)
+    depth = builtins_max(len(gains), int(K))
+    views, beyond = views_of(user, gains, depth, p, T, K)
+    total = sum(views)
+    if user == "RBP":
+        return total + beyond / (1 - p)
+    if user in ("INSQ", "INST"):
+        lacking = T if user == "INSQ" else T - float(sum(gains))
+        first = depth + T + lacking  # the shifted rank that follows
+        return total + beyond * first**2 * zeta(2, first)
+    return total
 
 
 @formula("Compat")

@@ -55,6 +55,8 @@ ORACLES = {
     "INST": (LITERAL, CWL),
     "INSQ": (LITERAL, CWL),
     "BPM": (LITERAL, CWL),
+    "ETG": (LITERAL,),
+    "ED": (LITERAL,),
     "Compat": (LITERAL, COMPAT),
 }
 

@@ -86,6 +86,8 @@ PROPERTIES = {
     "INST": Row(0, 1, perfect=False),
     "INSQ": Row(0, 1, perfect=False),
     "BPM": Row(0, 1),
+    "ETG": Row(0, INFINITE, perfect=False),
+    "ED": Row(1, INFINITE, order=False, perfect=False),
     "Compat": Row(0, 1),
 }
 ROWS = list(PROPERTIES.items())

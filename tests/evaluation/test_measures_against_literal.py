@@ -174,7 +174,7 @@ def test_a_query_that_the_run_lacks_counts_as_zero(name):
         assert found == pytest.approx(literal_measures.value(name, [], [1, 2], **defaults))
 
 
-@pytest.mark.parametrize("name", ["ERR", "nERR", "RBP", "SDCG", "INST", "INSQ", "BPM"])
+@pytest.mark.parametrize("name", ["ERR", "nERR", "RBP", "SDCG", "INST", "INSQ", "BPM", "ETG"])
 def test_a_grade_above_the_scale_is_refused(name):
     cutoff = 5 if look_up(name).cutoff == "always" else None
     measure = gf.Measure(name, cutoff=cutoff, max=2)

@@ -32,6 +32,7 @@ VALUES = {
     "recall": st.floats(0, 1),
     "p": shares,
     "K": st.integers(1, 10**9),
+    "user": st.sampled_from(["RBP", "INSQ", "INST", "BPM", "SDCG", "P"]),
     "beta": st.floats(0, 1e100, exclude_min=True),
     "columns": rows | rows.map(lambda listed: [*listed, "..."]) | st.integers(1, 10**6),
     **dict.fromkeys(("row", "column"), discounts),

@@ -209,6 +209,19 @@ PATIENCE = number(
 )
 
 
+USER = word(
+    "user",
+    {
+        "RBP": "the user of RBP, with persistence p",
+        "INSQ": "the user of INSQ, who is looking for a gain of T",
+        "INST": "the user of INST, who is looking for a gain of T and adapts to what is found",
+        "BPM": "the user of BPM, who stops at a gain of T, or after K documents",
+        "SDCG": "the user of SDCG@K",
+        "P": "the user of P@K, who looks at K documents",
+    },
+)
+
+
 def _read_scale(value: object) -> str | float:
     if isinstance(value, str) and value in ("none", "query"):
         return value

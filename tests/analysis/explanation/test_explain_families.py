@@ -19,7 +19,7 @@ FAMILIES = [family.name for family in gf.measures.families(needs="grades")]
 ADDITIVE = {
     "CG", "DCG", "nDCG", "G", "binG", "SDCG", "grid_DCG", "grid_nDCG", "P", "R", "RelP", "Judged", "Unjudged", "UnjudgedMass",
     "NumRet", "NumRelRet", "NumNonrelRet", "AP", "GMAP", "RR", "Rprec", "bpref", "GMbpref", "infAP", "ERR", "nERR",
-    "RBP", "Q", "GAP", "INST", "INSQ", "BPM", "Compat",
+    "RBP", "Q", "GAP", "INST", "INSQ", "BPM", "ETG", "Compat",
 }  # fmt: skip
 POLICIES = [
     {"ties": "doc"},

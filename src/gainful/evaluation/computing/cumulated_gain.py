@@ -313,12 +313,12 @@ def sum_of_gains(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats
 
 
 def _scaled(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    discounts = sheet.discounts(_LOG, 2.0, sheet.longest)
+    discounts = sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
     return summed(sheet, worth_of(sheet, parameters), discounts, cutoffs)
 
 
 def _scaled_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
-    discounts = sheet.discounts(_LOG, 2.0, sheet.longest)
+    discounts = sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
     return discounted(sheet, worth_of(sheet, parameters), discounts, cutoff)
 
 
@@ -358,10 +358,16 @@ def _best_page(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Fl
     return ideals
 
 
-def _sum_of_discounts(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
+def sum_of_log_discounts(sheet: Worksheet, depth: int) -> Floats:
+    """Return Σ 1/log2(i+1) for the ranks i down to a depth, as an array (1, 1)."""
+    return _sum_of_discounts(sheet, {"discount": _LOG, "base": DEFAULT_BASE}, [depth])
+
+
+def _sum_of_discounts(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     sizes = np.array([cutoff for cutoff in cutoffs if cutoff is not None], np.int64)
     _refuse_too_deep(int(sizes.max()), "in a sum of discounts")
-    return np.cumsum(sheet.discounts(_LOG, 2.0, int(sizes.max())))[None, sizes]
+    table = sheet.discounts(parameters["discount"], parameters["base"], int(sizes.max()))
+    return np.cumsum(table)[None, sizes]
 
 
 _DISCOUNTED = "gain", "discount", _gain_terms

@@ -8,7 +8,11 @@ from gainful.arithmetic.kernels import err_and_graded_precision, user_models
 from gainful.arithmetic.kernels.cumulated_gain import divide_by_ideal
 from gainful.arithmetic.kernels.row_sums import sums
 from gainful.array_types import Floats, Ints
-from gainful.evaluation.computing.cumulated_gain import sum_of_gains, with_gain
+from gainful.evaluation.computing.cumulated_gain import (
+    sum_of_gains,
+    sum_of_log_discounts,
+    with_gain,
+)
 from gainful.evaluation.gains_ranks_and_ideals import (
     Arithmetic,
     Cutoffs,
@@ -178,6 +182,43 @@ def _stops(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Ints:
     return _read(sheet, parameters)[1]
 
 
+@shared
+def _views(sheet: Worksheet, parameters: Parameters) -> tuple[Terms, Floats]:
+    """Return what a row is worth and how likely the user looks at it (n,), and the expected depth (q, 1)."""
+    worth, rank = _certain_worth(sheet, parameters)
+    p, target, patience = parameters["p"], parameters["T"], int(parameters["K"])
+    everyone = np.ones((len(sheet.matched.queries), 1))
+    match parameters["user"]:
+        case "INST":
+            return _attention(sheet, parameters)
+        case "BPM":
+            read, stops = _read(sheet, parameters)
+            return read, stops.astype(np.float64)
+        case "INSQ":
+            views = (2.0 * target / (rank + 2.0 * target - 1.0)) ** 2
+            depth = (2.0 * target) ** 2 * _all_squared(sheet, parameters, [None])
+        case "SDCG":
+            views = np.where(rank <= patience, 1.0 / np.log2(rank + 1.0), 0.0)
+            depth = sum_of_log_discounts(sheet, patience)
+        case "P":
+            views, depth = (rank <= patience).astype(np.float64), np.array([[float(patience)]])
+        case _:
+            views, depth = p ** (rank - 1.0), np.array([[1.0 / (1.0 - p)]])
+    return Terms(worth, views), depth * everyone
+
+
+def _view_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    return _views(sheet, parameters)[0]
+
+
+def _expected_depth(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    return _views(sheet, parameters)[1]
+
+
+def _depth_working(sheet: Worksheet, parameters: Parameters, _: int | None, __: float) -> Working:
+    return Working("1 / W(1)", "1 / {}", (float(1.0 / _views(sheet, parameters)[1][0, 0]),))
+
+
 def _certain_worth(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Ints]:
     _, rank = sheet.certain_grades()
     return worth_of(sheet, parameters), rank
@@ -226,5 +267,7 @@ COMPUTE: Mapping[str, Arithmetic] = {
     "INST": sum_of_terms(*_ATTENDED, _adaptive_terms, None, _all_attention, "all attention"),
     "INSQ": sum_of_terms(*_ATTENDED, _squared_terms, None, _all_squared, "all attention"),
     "BPM": sum_of_terms("worth", "read", _read_terms, None, _stops, "documents read"),
+    "ETG": sum_of_terms("worth", "views", _view_terms),
+    "ED": Arithmetic("worth", "views", _view_terms, _expected_depth, _depth_working, adds=False),
     "Compat": sum_of_terms(*_OVERLAP, _overlap_of_ideal, "ideal", has_ideal=True),
 }

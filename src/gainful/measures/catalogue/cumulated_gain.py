@@ -175,8 +175,9 @@ FAMILIES = (
         name="SDCG",
         title="Scaled discounted cumulated gain",
         definition=(
-            "SDCG@k = Σ_{i=1..k} w_i/log2(i+1) / Σ_{i=1..k} 1/log2(i+1). Here w_i is the worth of the document "
-            "at rank i. The denominator is the DCG of k documents that are each worth 1"
+            "SDCG@k = Σ_{i=1..k} w_i·d_i / Σ_{i=1..k} d_i. Here w_i is the worth of the document at rank i, and d_i the "
+            "discount, which is 1/log2(i+1) by default. The denominator is the DCG of k documents that are each worth 1. If the "
+            "discount is the share of users who look at rank i, SDCG is the gain per document that they look at"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -186,7 +187,7 @@ FAMILIES = (
             "Information Systems 35(3), 2017"
         ),
         example=Example("SDCG@2", (0, 1), "0.6309 / 1.6309", "0.3869"),
-        parameters=(REL, SCALE),
+        parameters=(REL, SCALE, DISCOUNT, BASE),
         cutoff=ALWAYS,
     ),
     Family(

@@ -1,6 +1,14 @@
 """Graded measures and models of users who stop reading."""
 
-from gainful.measures.measure_family import NEITHER, NEVER, SHARE, Example, Family, Spelling
+from gainful.measures.measure_family import (
+    AMOUNT,
+    NEITHER,
+    NEVER,
+    SHARE,
+    Example,
+    Family,
+    Spelling,
+)
 from gainful.measures.parameters import (
     COMPAT_P,
     DENOMINATOR,
@@ -12,6 +20,7 @@ from gainful.measures.parameters import (
     REL,
     SCALE,
     TARGET,
+    USER,
 )
 
 _ERR = (
@@ -30,6 +39,12 @@ _INST = (
 _INSQ = (
     "A. Moffat, F. Scholer and P. Thomas, Models and metrics: IR evaluation as a user process, "
     "ADCS 2012"
+)
+
+_CWL = (
+    "A. Moffat, P. Bailey, F. Scholer and P. Thomas, Incorporating user expectations and behavior into the measurement of "
+    "search effectiveness, ACM Transactions on Information Systems 35(3), 2017, doi:10.1145/3052768; L. Azzopardi, P. Thomas "
+    "and A. Moffat, cwl_eval: an evaluation tool for information retrieval, SIGIR 2019, doi:10.1145/3331184.3331398"
 )
 
 
@@ -174,6 +189,38 @@ FAMILIES = (
         citation="F. Zhang and others, Evaluating web search with a bejeweled player model, SIGIR 2017",
         example=Example("BPM(T=2)", (1, 0, 1, 1), "(1+0+1) / 3", "0.6667"),
         parameters=(TARGET, PATIENCE, REL, SCALE),
+        cutoff=NEVER,
+    ),
+    Family(
+        name="ETG",
+        title="Expected total gain",
+        definition=(
+            "ETG = Σ w_i·v_i, where w_i, from 0 to 1, is the worth of the document at rank i, and v_i the probability that the "
+            "user looks at it. Here v_1 is 1, and v_(i+1) = v_i·C(i), where C(i) is the probability that the user goes on from "
+            "rank i"
+        ),
+        range="0 or more: the gain that the user has collected when stopping, on average",
+        ends=AMOUNT,
+        citation=_CWL,
+        example=Example("ETG(p=0.5)", (1, 0, 1), "1 + 0.5·0.5", "1.25"),
+        parameters=(USER, PERSISTENCE, TARGET, PATIENCE, REL, SCALE),
+        spellings=(Spelling("ETU"),),
+        cutoff=NEVER,
+    ),
+    Family(
+        name="ED",
+        better=NEITHER,
+        title="Expected depth",
+        definition=(
+            "ED = Σ v_i = 1 / W(1), where v_i is the probability that the user looks at rank i of an endless list, as in ETG, "
+            "and W(1) the share of all attention that rank 1 gets"
+        ),
+        range="1 or more: the number of documents that the user looks at, on average",
+        ends=(1.0, float("inf")),
+        citation=_CWL,
+        example=Example("ED(p=0.5)", (1, 0, 1), "1 / (1 − 0.5)", "2"),
+        parameters=(USER, PERSISTENCE, TARGET, PATIENCE, REL, SCALE),
+        spellings=(Spelling("expected_depth"),),
         cutoff=NEVER,
     ),
     Family(
