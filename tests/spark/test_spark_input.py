@@ -1,5 +1,6 @@
 """What is wrong with Spark data frames is said as of any other input."""
 
+import math
 import sys
 import time
 import warnings
@@ -99,6 +100,54 @@ def test_judgments_without_a_value(spark):
         assert message(spark.createDataFrame([*ROWS, row], schema), run) == expected
     empty = spark.createDataFrame([], schema)
     assert message(empty, run) == "judgments: expected at least one judged document, found none."
+
+
+def test_grades_as_words(spark):
+    """Words in frames count as in dicts; numbers among them, and columns of numbers, stay as they are."""
+    words = {"q1": {"a": " exact", "b": "Irrelevant"}, "q2": {"c": "0.5", "d": "S"}}
+    schema = "query string, doc string, label string"
+    rows = [(query, doc, word) for query, docs in words.items() for doc, word in docs.items()]
+    frame = spark.createDataFrame(rows, schema)
+    run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"d": 2.0, "c": 1.0}}
+    runs = (run, spark.createDataFrame([*rows_of(run)], RUN))
+    choices = {"grade_words": "esci", "columns": {"grade": "label"}}
+    expected = gf.evaluate(words, run, "nDCG@2", grade_words="esci")
+    by_hand = [1 / math.log2(3), 1.0]
+    assert expected.values[:, 0] == pytest.approx(by_hand)
+    scores = gf.evaluate(frame, runs[1], "nDCG@2", **choices)
+    assert dict(scores.per_query) == dict(expected.per_query)
+    local = gf.evaluate(words, runs[1], "nDCG@2", grade_words="esci")
+    assert dict(local.per_query) == dict(expected.per_query)
+    compared = gf.compare(frame, {"one": runs[1], "two": runs[1]}, "nDCG@2", **choices)
+    assert compared.differences[0].difference == 0
+    numbers = spark.createDataFrame(
+        [("q1", "a", 3.0), ("q1", "b", 0.0)], schema.replace("label string", "label double")
+    )
+    assert gf.evaluate(numbers, runs[1], "nDCG@2", **choices)["nDCG@2"] == 1 / math.log2(3)
+
+
+def test_words_without_a_grade(spark):
+    schema = "query string, doc string, grade string"
+    rows = [("q1", "a", "Exact"), ("q1", "b", "exakt"), ("q2", "c", "Wrong")]
+    run = spark.createDataFrame(ROWS, RUN)
+    with pytest.raises(gf.errors.InputError) as caught:
+        gf.evaluate(spark.createDataFrame(rows, schema), run, grade_words="esci")
+    assert str(caught.value) == (
+        "judgments, query 'q1', document 'b': expected a finite number, or one of the words Exact, Substitute, "
+        "Complement, Irrelevant, as grade, found 'exakt'. Did you mean 'Exact'? Choices: "
+        "Exact, Substitute, Complement, Irrelevant. Other words without a grade: Wrong."
+    )
+    said = message(spark.createDataFrame(rows, schema), run)
+    assert "--grade-words" in said
+
+
+def test_words_in_files_that_spark_reads(spark, tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("query,doc,grade\nq1,a,Exact\nq1,b,Irrelevant\n")
+    run = tmp_path / "a.csv"
+    run.write_text("query,doc,score\nq1,b,2\nq1,a,1\n")
+    with pytest.raises(gf.errors.InputError, match=r"spark\.read\.csv"):
+        gf.evaluate(str(path), str(run), grade_words="esci", engine=gf.Spark())
 
 
 def test_what_is_wrong_with_judgments_is_told_before_what_is_wrong_with_a_run(spark):

@@ -454,8 +454,10 @@ class _Opener:
 
         refuse_open_file(given, JUDGMENTS.name)
         if is_spark(given):
-            expected, remedy = "judgments on this machine", "Replace the words by numbers in Spark."
-            raise InputError("grade_words", expected, "judgments in Spark", remedy)
+            from gainful.rows.spark_grade_words import with_numbers
+
+            words = self.columns.option("grade_words")
+            return self._object(with_numbers(given, words, self.columns))
         if isinstance(given, str | os.PathLike):
             given = judgments_in_folder(path_of(given))
         table = read_graded(given, JUDGED, self.columns, self.session)
