@@ -97,7 +97,7 @@ def simulated(queries: int, bias: str, seed: int) -> World:
     return World(runs, truth, judgments, model)
 
 
-def true_values(world: World) -> dict[str, float]:
+def true_values(world: World, weights: dict[str, float] | None = None) -> dict[str, float]:
     """Return the means of the runs, each by the documents that it returns, and of their difference by all."""
     values = {}
     for name, run in world.runs.items():
@@ -109,8 +109,8 @@ def true_values(world: World) -> dict[str, float]:
             }
             for query, docs in world.truth.items()
         }
-        values[name] = gf.evaluate(own, run, MEASURE)[MEASURE]
-    both = gf.evaluate_runs(world.truth, world.runs, MEASURE)
+        values[name] = gf.evaluate(own, run, MEASURE, weights=weights)[MEASURE]
+    both = gf.evaluate_runs(world.truth, world.runs, MEASURE, weights=weights)
     values["new − old"] = both["new"][MEASURE] - both["old"][MEASURE]
     return values
 

@@ -241,6 +241,163 @@ def test_the_interval_is_inside_the_bounds_and_wider_for_other_queries(method):
         assert reach > inside.value - inside.low
 
 
+def options_of(world, method, seed):
+    """Return the options of an estimate with a random sample, as its method needs it."""
+    rng = np.random.default_rng(seed)
+    sample = {
+        "bootstrap": {},
+        "conformal": {"model": world.model, "random_sample": world.queries(25, rng)},
+        "prediction-powered": {"model": world.model, "random_sample": world.documents(60, rng)},
+    }[method]
+    return {"estimate": method, "grades": SCALE, **sample}
+
+
+def weights_of(world):
+    return {query: 1.0 + at % 4 for at, query in enumerate(world.judgments)}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_of_1_give_the_estimate_without_weights(method):
+    world = simulated(40, "unjudged are worse", 7)
+    options = options_of(world, method, 2)
+    same = dict.fromkeys(world.judgments, 3.0)
+    plain = gf.judging.bounds_of_runs(world.judgments, world.runs, MEASURE, **options)
+    weighted = gf.judging.bounds_of_runs(
+        world.judgments, world.runs, MEASURE, weights=same, **options
+    )
+    assert plain.table().rows == weighted.table().rows
+    per_query = [found.table(per_query=True).rows for found in (plain, weighted)]
+    assert per_query[0] == per_query[1]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_weighted_estimate_is_inside_the_weighted_bounds(method):
+    world = simulated(40, "unjudged are worse", 7)
+    options, weights = options_of(world, method, 2), weights_of(world)
+    found = gf.judging.bounds_of_runs(
+        world.judgments, world.runs, MEASURE, weights=weights, **options
+    )
+    total = sum(weights.values())
+    for bounds in (*found.runs.values(), *found.differences.values()):
+        bound = bounds[MEASURE]
+        for name in ("value", "low", "high"):
+            by_query = (
+                weights[query] * getattr(bounds.query(query, MEASURE), name) for query in weights
+            )
+            assert getattr(bound, name) == pytest.approx(math.fsum(by_query) / total, abs=1e-12)
+        inside = bound.estimate
+        assert bound.low <= inside.low < inside.value < inside.high <= bound.high
+    scores = gf.evaluate(world.judgments, world.runs["new"], MEASURE, weights=weights)
+    assert found.runs["new"][MEASURE].value == scores[MEASURE]
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "conformal"])
+def test_a_weighted_estimate_is_the_weighted_mean_of_the_estimates_of_queries(method):
+    world = simulated(40, "at random", 3)
+    options, weights = options_of(world, method, 2), weights_of(world)
+    bounds = gf.bounds(world.judgments, world.runs["new"], MEASURE, weights=weights, **options)
+    table = bounds.table(per_query=True)
+    of_query, at = table.columns.index("query"), table.columns.index("estimate")
+    values = {row[of_query]: row[at] for row in table.rows}
+    expected = sum(weights[query] * value for query, value in values.items())
+    assert bounds[MEASURE].estimate.value == pytest.approx(expected / sum(weights.values()))
+    # For all queries like these: the variance of a weighted mean, Σ w²(v − v̄)²/(Σ w)² · n/(n − 1).
+    mean, total = expected / sum(weights.values()), sum(weights.values())
+    squares = sum((weights[query] * (value - mean)) ** 2 for query, value in values.items())
+    error = math.sqrt(squares / total**2 * 40 / 39)
+    inside = bounds[MEASURE].estimate
+    reach = math.hypot(2.022691 * error, inside.value - inside.low)  # t with 39 degrees of freedom
+    assert inside.value - inside.low_of_others == pytest.approx(reach, rel=1e-5)
+
+
+def test_a_weighted_prediction_powered_estimate_by_hand():
+    # As without weights, but an effect counts as much as its query: weights 1 and 3 in turn, 2 on average.
+    judgments = {f"q{at:02}": {"a": 1} for at in range(12)}
+    run = {query: {"a": 2, "x": 1} for query in judgments}
+    model = {query: {"a": 1, "x": 1} for query in judgments}
+    sample = {query: {"x": int(at % 4 < 2)} for at, query in enumerate([*judgments][:10])}
+    weights = {query: 1 + 2 * (at % 2) for at, query in enumerate(judgments)}
+    estimate = gf.bounds(
+        judgments,
+        run,
+        "DCG@2",
+        grades=(0, 1),
+        estimate="prediction-powered",
+        model=model,
+        random_sample=sample,
+        weights=weights,
+    )["DCG@2"].estimate
+    discount = 1 / math.log2(3)
+    effects = [
+        weights[query] / 2 * (sample[query]["x"] - 1) * discount for query in [*judgments][:10]
+    ]
+    mean = sum(effects) / 10
+    assert estimate.value == pytest.approx(1 + discount + mean)
+    variance = sum((effect - mean) ** 2 for effect in effects) / 9 / 10 * (1 - 10 / 12)
+    third = sum((effect - mean) ** 3 for effect in effects) / 10
+    second = sum((effect - mean) ** 2 for effect in effects) / 10
+    assert third != 0  # the interval is longer on one side, by Hall's correction
+    assert estimate.low < estimate.value - 2.262157 * math.sqrt(variance) * 0.999 or third > 0
+    assert second > 0
+    assert estimate.high - estimate.low >= 2 * 2.262157 * math.sqrt(variance) * 0.999
+
+
+def test_prediction_powered_weighted_sums_are_right_on_average_over_all_samples():
+    truth = {"q1": {"a": 3, "b": 0, "c": 2}, "q2": {"a": 0, "b": 1, "c": 3}}
+    model = {"q1": {"a": 0, "b": 3, "c": 3}, "q2": {"a": 2, "b": 2, "c": 0}}
+    judgments = {"q1": {"a": 3}, "q2": {"z": 1}}
+    run = {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"a": 3, "b": 2, "c": 1}}
+    weights = {"q1": 5.0, "q2": 1.0}
+    unknown = [("q1", "b"), ("q1", "c"), ("q2", "a"), ("q2", "b"), ("q2", "c")]
+    values = []
+    for chosen in combinations(unknown, 3):
+        sample = {}
+        for query, doc in chosen:
+            sample.setdefault(query, {})[doc] = truth[query][doc]
+        options = {"model": model, "random_sample": sample, "grades": (-90, 90)}
+        found = gf.bounds(
+            judgments, run, "DCG@3", estimate="prediction-powered", weights=weights, **options
+        )
+        values.append(found["DCG@3"].estimate.value)
+    expected = gf.evaluate(truth, run, "DCG@3", weights=weights)["DCG@3"]
+    assert np.mean(values) == pytest.approx(expected)
+
+
+def test_weighted_conformal_intervals_of_the_mean_hold():
+    hits, samples = 0, 30
+    for seed in range(samples):
+        world = simulated(50, "unjudged are worse", seed)
+        weights = weights_of(world)
+        sample = world.queries(20, np.random.default_rng(seed))
+        inside = gf.bounds(
+            world.judgments, world.runs["new"], MEASURE, weights=weights, grades=SCALE,
+            estimate="conformal", model=world.model, random_sample=sample,
+        )[MEASURE].estimate  # fmt: skip
+        hits += inside.low <= true_values(world, weights)["new"] <= inside.high
+    assert hits >= 0.85 * samples
+
+
+def test_intervals_of_queries_or_why_there_are_none():
+    world = simulated(40, "at random", 3)
+    for method in METHODS:
+        bounds = gf.bounds(
+            world.judgments, world.runs["new"], MEASURE, **options_of(world, method, 2)
+        )
+        table = bounds.table(per_query=True)
+        ends = [row[-2:] for row in table.rows]
+        said = [note for note in table.notes if "no intervals" in note]
+        if method == "prediction-powered":
+            assert ends == [[None, None]] * 40
+            assert len(said) == 1
+            assert said[0].startswith("Single queries have no intervals by prediction-powered")
+            assert "most queries have none of the drawn documents" in said[0]
+        else:
+            assert said == []
+            for query, (low, high) in zip(bounds.queries, ends, strict=True):
+                bound = bounds.query(query, MEASURE)
+                assert bound.low <= low <= high <= bound.high
+
+
 def test_methods_with_a_random_sample_hold_where_the_bootstrap_is_biased():
     # A small version of benchmarks/unjudged_coverage.py.
     hits = dict.fromkeys(METHODS, 0)

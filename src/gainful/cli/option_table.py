@@ -603,7 +603,7 @@ CONFLICTS = {
         Conflict("engine", "unpacked", more=": Spark decompresses while reading"),
     ),
     "evaluate": (
-        Conflict("bounds estimate", f"has_subtopics engine save_baseline interval slices by {_SAMPLING} worst best summary {OF_TABLES}"),
+        Conflict("bounds estimate", f"has_subtopics engine save_baseline interval slices by {_SAMPLING.replace('weights ', '')} worst best summary {OF_TABLES}"),
         Conflict("has_subtopics", f"engine save_baseline slices by {_SAMPLING} {OF_TABLES}"),
         Conflict("interval slices by", "per_query worst best", more=": intervals and slices apply to means"),
         Conflict("per_query", "worst best"),

@@ -1,7 +1,7 @@
 """Grades as words in Spark data frames."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
 from gainful.rows.grade_words import GradeWords
@@ -47,7 +47,7 @@ def with_numbers(
     pairs = (sql.lit(text) for word, grade in grades.items() for text in (word, repr(grade)))
     grade_of = sql.create_map(*pairs)
 
-    def grade(text: str) -> object:
+    def grade(text: str) -> Any:
         return sql.element_at(grade_of, sql.lower(sql.regexp_replace(text, _TRIMMED, "")))
 
     rows = in_shape(given, JUDGMENTS, columns).where("number IS NULL AND given IS NOT NULL")

@@ -144,11 +144,13 @@ def unjudged_documents(
 ) -> UnjudgedDocuments | None:
     """Return what bounds and estimates of differences need; None if the comparison allows neither."""
     has_spark = isinstance(options.get("engine"), Spark)
-    if not has_spark and sample is None:
-        return UnjudgedDocuments.of_options(judgments, runs, request, options, settings)
+    independent = sample is None or (sample.clusters is None and sample.strata is None)
+    if not has_spark and independent:
+        return UnjudgedDocuments.of_options(judgments, runs, request, options, settings, sample)
     if options.get("estimate") is not None:
-        found = "Spark" if has_spark else "weights, clusters or strata"
-        raise InputError("estimate", "queries that all count the same, on this machine", found)
+        found = "Spark" if has_spark else "clusters or strata"
+        remedy = "" if has_spark else "Weights alone may be given, as weights=…."
+        raise InputError("estimate", "independent queries, on this machine", found, remedy)
     return None
 
 
@@ -194,7 +196,7 @@ def compare_evaluated(
     decided = common_policy(scores, saved)
     shares = unjudged_shares(scores, saved, measures, decided)
     bounds = None
-    if unjudged is not None and sample is None:
+    if unjudged is not None and (sample is None or unjudged.sample is not None):
         base = paired.system(paired.systems[0] if baseline is None else baseline, "baseline")
         pairs = pairs_of(paired, base, settings.pairs)
         named = [(paired.systems[one], paired.systems[two]) for one, two in pairs]

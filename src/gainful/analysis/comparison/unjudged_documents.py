@@ -9,6 +9,7 @@ from gainful.analysis.comparison.paired_scores import UnjudgedShares
 from gainful.analysis.comparison.settings import Settings
 from gainful.errors import InputError, without_warnings
 from gainful.evaluation.mean_intervals import names_of_ends
+from gainful.evaluation.query_samples import QuerySample
 from gainful.evaluation.request import Request
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.unjudged.bounds import (
@@ -83,6 +84,7 @@ class UnjudgedDocuments:
         options: the caller's options.
         estimating: how to estimate between the bounds; None for no estimate.
         settings: the settings of the comparison.
+        sample: the weights of the queries; None if all count the same.
     """
 
     judgments: Judgments
@@ -91,6 +93,7 @@ class UnjudgedDocuments:
     options: Mapping[str, Any]
     estimating: Estimating | None
     settings: Settings
+    sample: QuerySample | None = None
 
     @classmethod
     def of_options(
@@ -100,6 +103,7 @@ class UnjudgedDocuments:
         request: Request,
         options: Mapping[str, Any],
         settings: Settings,
+        sample: QuerySample | None,
     ) -> "UnjudgedDocuments":
         """Return what the options of a comparison say about unjudged documents."""
         estimating = read_estimating(options, request, settings.level, settings.seed)
@@ -112,7 +116,7 @@ class UnjudgedDocuments:
                         "a stream",
                         "Name a file.",
                     )
-        return cls(judgments, runs, request, options, estimating, settings)
+        return cls(judgments, runs, request, options, estimating, settings, sample)
 
     def bounds(
         self,
@@ -152,6 +156,7 @@ class UnjudgedDocuments:
                 tuple(bounded),
                 self.options.get("grades"),
                 estimating=self.estimating,
+                sample=self.sample,
             )
             reading = reading_of(self.options)
             return bounds_of_pairs(self.judgments, named or self.runs, pairs, asked, reading)

@@ -65,6 +65,7 @@ def controlled_share_of_mean(
     predicted: Floats,
     low: Floats,
     high: Floats,
+    weights: Floats,
     others: int,
     alpha: float,
     rng: np.random.Generator,
@@ -80,6 +81,7 @@ def controlled_share_of_mean(
         predicted: (n,) their predictions.
         low: (n,) their lower bounds.
         high: (n,) their upper bounds.
+        weights: (n,) what they count in a mean.
         others: the number N of further units.
         alpha: the share of intervals that may miss.
         rng: the source of random numbers.
@@ -87,5 +89,10 @@ def controlled_share_of_mean(
     """
     size = max(1, round(value.size * others / (value.size + others)))
     chosen = rng.integers(0, value.size, (resamples, size))
-    means = [column[chosen].mean(axis=1) for column in (value, predicted, low, high)]
-    return controlled_share(needed_shares(*means), value.size, alpha)
+    counts = weights[chosen]
+    chosen, counts = chosen[counts.any(axis=1)], counts[counts.any(axis=1)]
+    means = [
+        (column[chosen] * counts).mean(axis=1) / counts.mean(axis=1)
+        for column in (value, predicted, low, high)
+    ]
+    return controlled_share(needed_shares(*means), value.size, alpha) if counts.size else 1.0

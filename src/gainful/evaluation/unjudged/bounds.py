@@ -10,12 +10,14 @@ import numpy as np
 
 from gainful import arguments
 from gainful.arithmetic.cores import cached_property
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import Bools, Floats
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import Coverage, policy_note
 from gainful.evaluation.evaluate import depth_for, run_progress
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.evaluation.mean_intervals import names_of_ends
+from gainful.evaluation.query_samples import QuerySample, read_sample
 from gainful.evaluation.request import Request, read_request, refuse_answers
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.unjudged.bounds_by_family import (
@@ -31,6 +33,7 @@ from gainful.evaluation.unjudged.bounds_by_family import (
     read_scale,
 )
 from gainful.evaluation.unjudged.estimates import (
+    Counted,
     Estimated,
     Estimating,
     UnjudgedEstimate,
@@ -48,7 +51,7 @@ from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.result_base import Printed, Record
-from gainful.rows.input_types import Judgments, Run, UnjudgedOptions
+from gainful.rows.input_types import Judgments, Run, TableLike, UnjudgedOptions
 from gainful.rows.runs_by_name import Runs, read_runs
 
 _ROUNDING = 1e-9
@@ -115,6 +118,7 @@ class Bounds(Printed):
             runs.
         estimating: how the estimates between the bounds were made; None without estimates.
         estimates: (m,) the estimate under each measure; empty without estimates.
+        weights: (q,) what each query counts in the means; None if all count the same.
     """
 
     measures: tuple[Measure, ...]
@@ -128,6 +132,7 @@ class Bounds(Printed):
     coverage: Coverage | None = None
     estimating: Estimating | None = None
     estimates: tuple[Estimated, ...] = ()
+    weights: Floats | None = None
 
     @property
     def difference(self) -> bool:
@@ -137,7 +142,8 @@ class Bounds(Printed):
     def __getitem__(self, measure: GivenMeasure) -> Bound:
         """Return the bounds of the mean: the means of the bounds."""
         column = self._column(measure)
-        value, low, high = (_mean(array[:, column]) for array in (self.value, self.low, self.high))
+        mean = Sampling(self.weights).mean
+        value, low, high = (mean(array[:, column]) for array in (self.value, self.low, self.high))
         return Bound(value, low, high, self.estimates[column].mean if self.estimates else None)
 
     def query(self, query: str, measure: GivenMeasure) -> Bound:
@@ -196,6 +202,10 @@ class Bounds(Printed):
         notes = self.certificate.splitlines() if self.difference else []
         notes += [] if self.coverage is None else [str(self.coverage)]
         notes += self.doubts
+        if self.weights is not None:
+            notes.append("Means are weighted.")
+        if per_query and self.estimating is not None:
+            notes += self.estimating.notes_on_queries
         columns = ["measure", "difference" if self.difference else "value", "low", "high"]
         if self.estimating is not None:
             columns += ["estimate", *names_of_ends(self.estimating.level)]
@@ -231,7 +241,14 @@ class Bounds(Printed):
 
 
 class BoundingOptions(MeasuringOptions, UnjudgedOptions, total=False):
-    """The options of functions that bound scores: `MeasuringOptions` and `UnjudgedOptions`."""
+    """The options of functions that bound scores: `MeasuringOptions` and `UnjudgedOptions`.
+
+    Attributes:
+        weights: the weight of each query, such as its traffic: `{query: weight}`, or a table with a row for
+            each query. All count the same if None.
+    """
+
+    weights: TableLike | None
 
 
 @takes(BoundingOptions)
@@ -290,6 +307,7 @@ class Bounding:
         grades: the possible grades, as the caller gave them; None for 0 and the grades of the judgments.
         unseen: the number of further unjudged documents; infinite for any number.
         estimating: how to estimate between the bounds; None for no estimate.
+        sample: the weights of the queries; None if all count the same.
     """
 
     request: Request
@@ -297,6 +315,7 @@ class Bounding:
     grades: PossibleGrades | None = None
     unseen: float = 0.0
     estimating: Estimating | None = None
+    sample: QuerySample | None = None
 
     def read(
         self,
@@ -368,14 +387,18 @@ class Bounding:
         judged: GradesByQuery,
         runs: Sequence[tuple[float, ListedRun]],
     ) -> "Bounds":
-        """Return bounds with an estimate under each measure, if the caller wants one."""
+        """Return bounds with weights, and an estimate under each measure, if the caller wants them."""
+        weights = None if self.sample is None else self.sample.of(result.queries).weights
         if self.estimating is None:
-            return result
+            return replace(result, weights=weights)
         estimates = []
         for measure, low, high in zip(result.measures, result.low.T, result.high.T, strict=True):
             documents = partly_judged(measure, self.estimating.judged(judged), runs)
-            estimates.append(self.estimating.estimate(documents, kept, (low, high)))
-        return replace(result, estimating=self.estimating, estimates=tuple(estimates))
+            queries = Counted.of(kept, (low, high), weights)
+            estimates.append(self.estimating.estimate(documents, queries))
+        return replace(
+            result, estimating=self.estimating, estimates=tuple(estimates), weights=weights
+        )
 
 
 def _by_measure(ends: Iterable[Ends]) -> Ends:
@@ -402,7 +425,8 @@ def _read_bounding(
         more = float(arguments.whole(unseen, "unseen", least=0, most=_MOST_UNSEEN))
     _refuse_unbounded(request.measures, request.policy, difference=difference)
     estimating = read_estimating(options, request, level, seed)
-    return Bounding(request, request.measures, grades, more, estimating)
+    sample = read_sample({"weights": options.get("weights")})
+    return Bounding(request, request.measures, grades, more, estimating, sample)
 
 
 def _read_grades(grades: PossibleGrades | None, matched: Matched) -> Scale:
@@ -422,6 +446,7 @@ def bounds_of_matched(
     decided: Policy,
     *,
     grades: PossibleGrades,
+    sample: QuerySample | None = None,
 ) -> Bounds:
     """Return the bounds of a completely matched run.
 
@@ -431,9 +456,10 @@ def bounds_of_matched(
         policy: the caller's policy.
         decided: the policy with a definite rule for ties.
         grades: as in `bounds`; no document is unseen.
+        sample: the weights of the queries; None if all count the same.
     """
     _refuse_unbounded(measures, policy, difference=False)
-    asked = Bounding(Request(measures, policy, None), measures, grades)
+    asked = Bounding(Request(measures, policy, None), measures, grades, sample=sample)
     return asked.of_run(ListedRun(matched, {}, decided), {})
 
 
@@ -449,10 +475,6 @@ def _refuse_unbounded(measures: tuple[Measure, ...], policy: Policy, *, differen
             raise InputError("bounds", expected, f"'{measure}'")
     ties = ("auto", "doc") if difference else ("auto", "order", *BY_ID)
     refuse_answers(policy, {**_ANSWERS, "ties": ties}, "bounds")
-
-
-def _mean(values: Floats) -> float:
-    return math.fsum(values.tolist()) / values.size
 
 
 @dataclass(frozen=True, eq=False, repr=False)

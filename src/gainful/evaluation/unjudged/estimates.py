@@ -114,6 +114,16 @@ class Estimating:
             f"{method.title}, assuming that {method.assumption}"
         )
 
+    @property
+    def notes_on_queries(self) -> list[str]:
+        """Why single queries have no intervals, if they have none."""
+        why = METHODS[self.method].no_intervals_of_queries
+        return (
+            [f"Single queries have no intervals by {METHODS[self.method].title}: {why}."]
+            if why
+            else []
+        )
+
     def judged(self, judged: GradesByQuery) -> GradesByQuery:
         """Return the grades that are known apart from the random sample."""
         if self.sample is None or not METHODS[self.method].leaves_sample_out:
@@ -133,21 +143,41 @@ class Estimating:
             )
         return others
 
-    def estimate(self, documents: PartlyJudged, kept: Bools, bounds: Ends) -> Estimated:
-        """Return the estimate of a run's mean, or of a difference, between the bounds of its queries.
-
-        Args:
-            documents: the documents of all queries.
-            kept: (q,) which of the queries count.
-            bounds: the lower and the upper bounds of those that count.
-        """
+    def estimate(self, documents: PartlyJudged, queries: "Counted") -> Estimated:
+        """Return the estimate of a run's mean, or of a difference, between the bounds of its queries."""
         if documents.unknown.size:
-            found = METHODS[self.method].estimate(documents, kept, bounds, self)
+            found = METHODS[self.method].estimate(documents, queries, self)
         else:
-            values = documents.values(documents.grade[None])[0][kept]
-            mean = float(values.mean())
-            found = _Found(values, bounds, (mean, mean, mean), documents.grade.size)
-        return found.within(bounds, self.level)
+            values = documents.values(documents.grade[None])[0][queries.kept]
+            mean = float(queries.means(values))
+            found = _Found(values, queries.bounds, (mean, mean, mean), documents.grade.size)
+        return found.within(queries, self.level)
+
+
+class Counted(NamedTuple):
+    """The queries that count.
+
+    Attributes:
+        kept: (q,) which of all queries count.
+        bounds: the lower and the upper bounds of those that count.
+        shares: what each of these counts, 1 on average.
+    """
+
+    kept: Bools
+    bounds: Ends
+    shares: Floats
+
+    @classmethod
+    def of(cls, kept: Bools, bounds: Ends, weights: Floats | None) -> "Counted":
+        """Return the queries that count, with their weights; None if all count the same."""
+        if weights is None:
+            return cls(kept, bounds, np.ones(bounds[0].size))
+        return cls(kept, bounds, weights * (weights.size / math.fsum(weights.tolist())))
+
+    def means(self, values: Floats) -> Floats:
+        """Return the means (…) of values (…, q)."""
+        means: Floats = (values * self.shares).mean(axis=-1)
+        return means
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +188,8 @@ class Method:
         meaning: one line for people.
         title: its name in a sentence.
         assumption: what it takes for granted.
-        estimate: the function of documents, of which queries count (q,), and of the bounds of these.
+        estimate: the function of documents and of the queries that count.
+        no_intervals_of_queries: why single queries have no intervals; empty if they have.
         needs_sample: what the random sample must contain; empty if there must be none.
         leaves_sample_out: whether grades of the sample count as unknown, so that they can correct a
             prediction.
@@ -167,7 +198,8 @@ class Method:
     meaning: str
     title: str
     assumption: str
-    estimate: Callable[[PartlyJudged, Bools, Ends, Estimating], "_Found"]
+    estimate: Callable[[PartlyJudged, Counted, Estimating], "_Found"]
+    no_intervals_of_queries: str = ""
     needs_sample: str = ""
     leaves_sample_out: bool = False
 
@@ -229,16 +261,18 @@ class _Found(NamedTuple):
     mean: tuple[float, float, float]
     known: int
 
-    def within(self, bounds: Ends, level: float) -> Estimated:
+    def within(self, queries: Counted, level: float) -> Estimated:
         """Return an estimate within the bounds, and its interval for all queries like these.
 
-        That interval adds the variance of the values over the queries to the square of each reach.
+        That interval adds the variance of the mean over the queries to the square of each reach.
         """
-        lowest, highest = (float(each.mean()) for each in bounds)
+        bounds = queries.bounds
+        lowest, highest = (float(queries.means(each)) for each in bounds)
         value, low, high = (min(max(each, lowest), highest) for each in self.mean)
         count, reach = self.values.size, math.inf
         if not too_few_queries(count):
-            error = float(self.values.std(ddof=1)) / math.sqrt(count)
+            spread = queries.shares * (self.values - queries.means(self.values))
+            error = float(spread.std(ddof=1)) / math.sqrt(count)
             reach = -t_quantile((1 - level) / 2, count - 1) * error
         lower, upper = math.hypot(reach, value - low), math.hypot(reach, high - value)
         summary = UnjudgedEstimate(value, low, high, value - lower, value + upper, self.known)
@@ -246,16 +280,16 @@ class _Found(NamedTuple):
         return Estimated(summary, np.clip(self.values, *bounds), low_ends, high_ends)
 
 
-def _bootstrapped(documents: PartlyJudged, kept: Bools, _: Ends, estimating: Estimating) -> _Found:
+def _bootstrapped(documents: PartlyJudged, queries: Counted, estimating: Estimating) -> _Found:
     """Draw the grades of unjudged documents from those of judged ones at similar ranks."""
     rng = estimating.rng
     judged = ~np.isnan(documents.grade)
     similar = similar_documents(documents)
     grades = [similar.drawn(rng, queries_too=True) for _ in range(_DRAWS)]
-    drawn = documents.values(documents.filled(np.array(grades)))[:, kept]
+    drawn = documents.values(documents.filled(np.array(grades)))[:, queries.kept]
     tails = (1 - estimating.level) / 2
     low, high = np.quantile(drawn, [tails, 1 - tails], axis=0)
-    means = drawn.mean(axis=1)
+    means = queries.means(drawn)
     freedom = max(min(np.unique(documents.owner[judged]).size, len(drawn)) - 1, 1)
     reach = -t_quantile(tails, freedom) * float(means.std(ddof=1))
     mean = float(means.mean())
@@ -263,13 +297,11 @@ def _bootstrapped(documents: PartlyJudged, kept: Bools, _: Ends, estimating: Est
     return _Found(drawn.mean(axis=0), (low, high), span, int(judged.sum()))
 
 
-def _conformal(
-    documents: PartlyJudged, kept: Bools, bounds: Ends, estimating: Estimating
-) -> _Found:
+def _conformal(documents: PartlyJudged, queries: Counted, estimating: Estimating) -> _Found:
     """Take as much of the gap to the bounds as completely judged queries show to be necessary."""
     sampled = documents.grades_of(estimating.sample or {})
     complete = _complete_queries(documents, sampled, estimating)
-    rng, (low, high) = estimating.rng, bounds
+    rng, kept, (low, high) = estimating.rng, queries.kept, queries.bounds
     predicted = documents.values(_predictions(documents, estimating, rng)).mean(axis=0)
     true = documents.values(
         np.where(np.isnan(documents.grade), np.nan_to_num(sampled), documents.grade)[None]
@@ -282,11 +314,11 @@ def _conformal(
     others = int((~known).sum())
     calibration = (true[known], predicted[known], low[known], high[known])
     of_query = controlled_share(needed_shares(*calibration), count, estimating.alpha)
-    of_mean = (
-        controlled_share_of_mean(*calibration, others, estimating.alpha, rng, _RESAMPLES)
-        if others
-        else 0.0
-    )
+    shares, of_mean = queries.shares[known], 0.0
+    if others:
+        of_mean = controlled_share_of_mean(
+            *calibration, shares, others, estimating.alpha, rng, _RESAMPLES
+        )
 
     def within(share: float) -> Ends:
         low_ends = np.where(known, true, predicted - share * (predicted - low))
@@ -294,18 +326,18 @@ def _conformal(
         return low_ends, high_ends
 
     values = np.where(known, true, predicted)
-    low_mean, high_mean = (float(each.mean()) for each in within(of_mean))
-    return _Found(values, within(of_query), (float(values.mean()), low_mean, high_mean), count)
+    mean, *ends = (float(queries.means(each)) for each in (values, *within(of_mean)))
+    return _Found(values, within(of_query), (mean, ends[0], ends[1]), count)
 
 
 def _prediction_powered(
-    documents: PartlyJudged, kept: Bools, _: Ends, estimating: Estimating
+    documents: PartlyJudged, queries: Counted, estimating: Estimating
 ) -> _Found:
     """Correct the values by predicted grades by the effect of each randomly drawn grade.
 
     The effect of a grade is the change of its query's value if it replaces the predicted one. The drawn
-    documents represent all unjudged ones. For DCG and CG, effects add up, so the estimate is unbiased
-    whatever the predictions.
+    documents represent all unjudged ones, and an effect counts as much as its query. For DCG and CG,
+    effects add up, so the estimate is unbiased whatever the predictions.
     """
     grades = documents.grades_of(estimating.sample or {})
     unknown = documents.unknown
@@ -315,14 +347,17 @@ def _prediction_powered(
         raise InputError("random_sample", expected, counted(drawn.size, "such document"))
     predictions = _predictions(documents, estimating, estimating.rng)
     by_prediction = documents.values(predictions)
+    kept, counts_for = queries.kept, np.zeros(queries.kept.size)
+    counts_for[kept] = queries.shares
     values = by_prediction.mean(axis=0)[kept]
     effects = _effects(documents, drawn, grades[drawn], predictions, by_prediction)
-    effects = effects[kept[documents.owner[drawn]]]
+    owners = documents.owner[drawn]
+    effects = (counts_for[owners] * effects)[kept[owners]]
     inside, count = kept[documents.owner[unknown]].sum(), effects.size
     weight = float(inside) / values.size
     spread = effects.var(ddof=1) / count * (1 - count / inside)
     variance = weight**2 * float(spread)
-    mean = float(values.mean()) + weight * float(effects.mean())
+    mean = float(queries.means(values)) + weight * float(effects.mean())
     span = (mean, mean, mean)
     if variance:
         centred = effects - effects.mean()
@@ -424,13 +459,14 @@ METHODS: Mapping[str, Method] = {
         "conformal risk control",
         "the completely judged queries were drawn at random.",
         _conformal,
-        "complete grades of at least 2 queries drawn at random",
+        needs_sample="complete grades of at least 2 queries drawn at random",
     ),
     "prediction-powered": Method(
         "correct predicted grades by single documents, drawn at random and judged",
         "prediction-powered inference",
         "the documents of the sample were drawn at random from the unjudged ones.",
         _prediction_powered,
+        "most queries have none of the drawn documents, which correct the mean of all queries",
         "grades of at least 2 unjudged documents drawn at random",
         leaves_sample_out=True,
     ),
