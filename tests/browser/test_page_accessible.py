@@ -5,7 +5,7 @@ import pytest
 from accessibility import findings
 
 EVERY_CHART = (
-    "intervals", "differences", "scatter", "curve", "distribution", "heat", "hard", "unjudged", "confusion", "query_agreement", "assessor_means",
+    "intervals", "differences", "scatter", "curve", "distribution", "heat", "hard", "bounds", "unjudged", "confusion", "query_agreement", "assessor_means",
 )  # fmt: skip
 
 

@@ -124,11 +124,94 @@ def test_a_row_is_as_good_as_its_link(opened):
     assert page.locator("#detail-title bdi").inner_text() == query
 
 
-def test_a_detail_shows_the_command_that_answers_what_if(opened):
+def changed(page, **fields):
+    """Choose a change of the list, and return the sentence on its effect and the command."""
+    for key, option in fields.items():
+        page.locator(f"dialog [data-change={key}]").select_option(**option)
+    effect = page.inner_text("dialog output.effect").replace("−", "-")
+    return effect, page.inner_text("dialog pre.command")
+
+
+def at(index):
+    return {"index": index}
+
+
+@pytest.mark.parametrize("run", ["hybrid", "keyword"])
+def test_a_detail_says_what_a_change_of_a_list_would_do(opened, reports, run):
+    page, case = opened("cooking", at="#query=pad-thai"), reports("cooking")
+
+    def effect(change):
+        found = gf.explain(
+            case.judgments, case.runs[run], "nDCG@10", query="pad-thai", what_if=change
+        )
+        return found.effect.replace("−", "-")
+
+    start = "gainful explain JUDGMENTS RUN --query pad-thai -m nDCG@10"
+    changed(page, run={"label": run})
+    assert changed(page) == (effect("swap 1,2"), f"{start} --swap 1,2")
+    for first, second in ((3, 4), (1, 10), (6, 2), (5, 5)):
+        sentence, command = changed(page, first=at(first - 1), second=at(second - 1))
+        assert sentence == effect(f"swap {first},{second}")
+        assert command == f"{start} --swap {first},{second}"
+    changed(page, kind={"label": "Change a grade"})
+    for first, grade in ((3, "0"), (1, "3"), (6, "2"), (4, "3"), (7, "−1")):
+        sentence, command = changed(page, first=at(first - 1), grade={"label": grade})
+        plain = grade.replace("−", "-")
+        assert sentence == effect(f"regrade {first}={plain}")
+        assert command == f"{start} --regrade {first}={plain}"
+    changed(page, kind={"label": "Remove a document"})
+    for rank in (1, 7, 10):
+        sentence, command = changed(page, first=at(rank - 1))
+        assert sentence == effect(f"remove {rank}")
+        assert command == f"{start} --remove {rank}"
+
+
+def test_a_change_of_a_short_list(opened, reports):
+    """The list of the first run ends above the cutoff, and its ideal is its own."""
+    page, case = opened("own_ideals", at="#query=r"), reports("own_ideals")
+    found = gf.explain(
+        case.judgments, case.runs["one"], "nDCG(ideal=retrieved)@3", query="r", what_if="swap 1,1"
+    )
+    assert changed(page, run={"label": "one"}, second=at(0))[0] == found.effect
+    sentence, command = changed(page, kind={"label": "Remove a document"})
+    assert "because the ideal depends on the list" in sentence
+    assert command.endswith("--remove 1")
+
+
+def test_a_document_is_removed_from_a_list_with_a_cutoff_below_its_end(opened, reports):
+    page, case = opened("clicks"), reports("clicks")
+    query = case.payload["queries"][0]["id"]
+    page.evaluate("hash => { location.hash = hash; }", f"#query={query}")
+    page.wait_for_selector("dialog[open]")
+    run = page.locator("dialog [data-change=run] option:checked").inner_text()
+    changed(page, kind={"label": "Remove a document"})
+    for rank in (1, 3):
+        found = gf.explain(
+            case.judgments, case.runs[run], "nDCG@5", query=query, what_if=f"remove {rank}"
+        )
+        assert changed(page, first=at(rank - 1))[0] == found.effect.replace("−", "-")
+
+
+def test_a_change_is_chosen_by_keys_alone(opened):
     page = opened("cooking", at="#query=pad-thai")
-    page.locator("dialog#detail[open] pre.command").wait_for()
-    command = page.inner_text("dialog#detail pre.command")
-    assert command == "gainful explain JUDGMENTS RUN --query pad-thai -m nDCG@10 --swap 1,2"
+    page.get_by_label("Change", exact=True).focus()
+    page.keyboard.type("Rem")
+    assert page.evaluate("document.activeElement.dataset.change") == "kind"
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    assert page.inner_text("dialog pre.command").endswith("--remove 2")
+    assert page.evaluate("document.activeElement.dataset.change") == "first"
+
+
+@pytest.mark.parametrize(("name", "measure"), [("nERR@5", "nERR@5"), ("2*AP", "2*AP")])
+def test_a_measure_that_the_page_cannot_recompute_says_so(opened, reports, name, measure):
+    page, case = opened(name), reports(name)
+    query = case.payload["queries"][0]["id"]
+    page.evaluate("hash => { location.hash = hash; }", f"#query={query}")
+    page.wait_for_selector("dialog[open]")
+    assert f"because {measure} isn't a sum of gains with discounts" in page.inner_text("dialog")
+    assert page.inner_text("dialog pre.command").endswith("--swap 1,2")
+    assert page.locator("dialog [data-change]").count() == 0
 
 
 def test_a_detail_has_an_address(opened, reports, until):

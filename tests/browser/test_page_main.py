@@ -250,6 +250,7 @@ def test_charts_have_words_and_tables(opened, drawn):
         "scatter",
         "curve",
         "distribution",
+        "bounds",
         "unjudged",
     ):
         chart = drawn(page, name)

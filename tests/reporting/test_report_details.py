@@ -251,6 +251,37 @@ def test_below_the_cutoff_a_discount_is_0():
     assert (detail["lists"][0]["retrieved"], detail["lists"][0]["more"]) == (3, 0)
 
 
+def test_what_a_changed_list_is_recomputed_from():
+    """The gain below the list, the gains below the shown ideal, and the gain of every grade."""
+    judgments = {"q": {"a": 1, "b": 2, "c": 3, "d": 1, "e": 0, "f": -1}}
+    runs = {"one": {"q": {"a": 3, "x": 2, "c": 1, "b": 0}}}
+    payload = gf.report(judgments, runs, "nDCG(gain=exp2)@2").payload()
+    detail = payload["details"]["0"]
+    assert detail["lists"][0]["next"] == 7
+    assert detail["ideal"]["rest"] == [[1, 2]]
+    assert payload["what_if"] == {
+        "why": "", "sum": "DCG(gain=exp2)@2", "ideal": "IDCG(gain=exp2)@2", "cutoff": 2,
+        "gains": [[-1, -0.5], [0, 0], [1, 1], [2, 3], [3, 7]],
+        "refused": {"swap": "", "remove": "", "regrade": ""},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("measure", "policy", "refused"),
+    [
+        ("nDCG(ideal=retrieved)@5", {}, {"remove": "ideal depends", "regrade": "ideal depends"}),
+        ("DCG@5", {"absent": "lowest"}, {"remove": "policy absent", "regrade": "policy absent"}),
+        ("nDCG@5", {"negative": "both"}, {"regrade": "policy negative"}),
+    ],
+)
+def test_changes_that_the_page_cannot_compute_say_why(measure, policy, refused):
+    judgments, runs = {"q": {"a": 1, "b": -1}}, {"one": {"q": {"a": 1, "b": 2}}}
+    page = gf.report(judgments, runs, measure, policy=gf.Policy(**policy)).payload()
+    why = page["what_if"]["refused"]
+    assert {kind for kind, reason in why.items() if reason} == refused.keys()
+    assert all(reason in why[kind] for kind, reason in refused.items())
+
+
 def test_a_measure_without_a_worked_table():
     judgments = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
     runs = {"one": {"q": {"b": 2, "a": 1}}, "two": {"q": {"a": 2, "c": 1}, "r": {"a": 1}}}
@@ -260,7 +291,7 @@ def test_a_measure_without_a_worked_table():
     assert detail["lists"][0] == {
         "rows": [[0, 1, 1, None, None, None, None]],
         "value": 1, "total": None, "ideal": None, "retrieved": 2, "more": 1, "missing": False,
-        "below": [1, 2],
+        "next": None, "below": [1, 2],
     }  # fmt: skip
     assert (detail["ideal"], detail["parts"], detail["conventions"]) == (None, [None, None], "")
     assert detail["conclusions"] == ["2*AP = 1.000", "2*AP = 2.000"]
@@ -278,7 +309,7 @@ def test_a_family_shows_what_its_documents_add():
     assert detail["lists"][0] == {
         "rows": [[0, 1, 1, 0, 0, 0, 0]],
         "value": 0.5, "total": 0.5, "ideal": 1, "retrieved": 2, "more": 1, "missing": False,
-        "below": [1, 2],
+        "next": None, "below": [1, 2],
     }  # fmt: skip
     assert detail["columns"] == ["relevant", "precision", "sum"]
     assert named(detail["parts"][1], detail) == [("a", 2, 1, 0.5)]

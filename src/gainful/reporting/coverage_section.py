@@ -9,15 +9,13 @@ from gainful.errors import GainfulError
 from gainful.evaluation.mean_intervals import names_of_ends
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, unjudged_at
-from gainful.evaluation.unjudged.bounds import RunBounds, bounds_of_matched
+from gainful.evaluation.unjudged.bounds import Bound, RunBounds, bounds_of_matched
 from gainful.evaluation.unjudged.bounds_by_family import BOUNDS
-from gainful.evaluation.unjudged.estimates import UnjudgedEstimate
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure
 from gainful.measures.policy import CHOICES, Policy
 
 Evaluated = Mapping[str, Scores | Baseline]
-Ends = Mapping[str, tuple[float, float]]
 
 _COUNTS = ("judged", "evaluated", "missing", "empty", "extra", "tied", "tied_queries")
 _MOST_SEEN = 5_000_000  # documents of all runs, up to which bounds take little time
@@ -34,9 +32,8 @@ _KINDS = {
 def coverage_section(
     evaluated: Evaluated,
     measure: Measure,
-    ends: Ends,
-    why: str,
-    estimates: Mapping[str, UnjudgedEstimate],
+    bounds: Mapping[str, Bound],
+    notes: Sequence[str],
     level: float,
 ) -> dict[str, Any]:
     """Return a row for each run, and notes.
@@ -44,53 +41,65 @@ def coverage_section(
     Args:
         evaluated: scores and saved baselines.
         measure: the measure whose bounds are shown.
-        ends: the lowest and the highest mean of each run; empty if they are left out.
-        why: the reason they are left out, or the grades they assume.
-        estimates: by run, the mean as if every document were judged; empty without estimates.
-        level: the level of their intervals.
+        bounds: the lowest and the highest mean of each run, and an estimate if requested; empty if they are
+            left out.
+        notes: the reason they are left out, or the grades they assume.
+        level: the level of the intervals of estimates.
     """
     columns = ["run", "judged queries", "answered", "not answered", "no relevant documents"]
     columns += ["no judgments", "tied documents", "tied queries"]
     seen = _seen(evaluated, measure)
     at = "" if measure.cutoff is None or None in seen.values() else f"@{measure.cutoff}"
     columns += [f"documents{at}", f"unjudged{at}", f"share unjudged{at}"]
-    bounded = [f"{measure} at least", f"{measure} at most"] if ends else []
-    bounded += ["estimate", *names_of_ends(level)] if estimates else []
+    bounded = [f"{measure} at least", f"{measure} at most"] if bounds else []
+    estimated = any(bound.estimate for bound in bounds.values())
+    bounded += ["estimate", *names_of_ends(level)] if estimated else []
     rows = []
     for name, scores in evaluated.items():
         counts = _counts(scores)
         documents = (seen[name] if at else None) or (counts["seen"], counts["unjudged"])
         share = (documents[1] or 0) / documents[0] if documents[0] else 0.0
         row = [name, *(counts[column] for column in _COUNTS), *documents, share]
-        row += ends.get(name, (None, None)) if ends else ()
-        inside = estimates.get(name)
-        if inside is not None:
-            row += [inside.value, inside.low, inside.high]
-        elif estimates:
-            row += [None, None, None]
-        rows.append(row)
+        bound = bounds.get(name)
+        own = [None] * 5 if bound is None else [bound.low, bound.high, *_inside(bound)]
+        rows.append([*row, *own[: len(bounded)]])
     looked = _looked_at(evaluated, measure) if at else []
     return {
         "columns": [*columns, *bounded],
         "rows": rows,
-        "notes": [*_notes(evaluated), *looked, why],
+        "notes": [*_notes(evaluated), *looked, *notes],
         "digits": digits_of(rows),
+        "bounds": [
+            {
+                "run": name,
+                "value": bound.value,
+                "lowest": bound.low,
+                "highest": bound.high,
+                **dict(zip(("estimate", "low", "high"), _inside(bound), strict=True)),
+            }
+            for name, bound in bounds.items()
+        ],
     }
+
+
+def _inside(bound: Bound) -> list[float | None]:
+    """Return an estimate and the ends of its interval; None without one."""
+    inside = bound.estimate
+    return [None] * 3 if inside is None else [inside.value, inside.low, inside.high]
 
 
 def estimates_of(
     bounds: RunBounds | None, comparison: Comparison | None, measure: Measure
-) -> tuple[dict[str, UnjudgedEstimate], list[str]]:
-    """Return the estimate of each run as if every document were judged, and notes on them and on differences."""
-    estimates, notes = {}, dict[str, None]()
+) -> tuple[dict[str, Bound], list[str]]:
+    """Return the bounds of each run with its estimate as if every document were judged, and notes on all of them."""
+    estimated, notes = {}, dict[str, None]()
     for name, own in {} if bounds is None else bounds.runs.items():
         if own.estimating is None or measure not in own.measures:
             continue
-        if (inside := own[measure].estimate) is not None:
-            estimates[name] = inside
-        notes |= dict.fromkeys([own.estimating.note, *own.doubts])
+        estimated[name] = own[measure]
+        notes |= dict.fromkeys([*own.assumptions[:2], *own.doubts])
     rows = () if comparison is None else comparison.unjudged
-    return estimates, [*notes, *map(str, rows)]
+    return estimated, [*notes, *map(str, rows)]
 
 
 def digits_of(rows: Sequence[Sequence[object]]) -> list[int]:
@@ -132,7 +141,7 @@ def find_bounds(
     policy: Policy,
     *,
     folded: bool,
-) -> tuple[dict[str, tuple[float, float]], str]:
+) -> tuple[dict[str, Bound], str]:
     """Return the lowest and the highest mean of each run that the unknown grades allow.
 
     If a measure has no bounds, or computing them would take long, the dict is empty and the text gives the reason.
@@ -154,9 +163,11 @@ def find_bounds(
     bounds = {}
     try:
         for name, matched in whole().items():
-            decided = scores[name].policy
-            ends = bounds_of_matched(matched, (measure,), policy, decided, grades=set(levels))
-            bounds[name] = (ends[measure].low, ends[measure].high)
+            own = scores[name]
+            ends = bounds_of_matched(
+                matched, (measure,), policy, own.policy, grades=set(levels), sample=own.sample
+            )
+            bounds[name] = ends[measure]
     except GainfulError as problem:
         return {}, f"Bounds: left out. {problem}"
     grades = ", ".join(f"{grade:g}" for grade in levels).replace("-", "−")

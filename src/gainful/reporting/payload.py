@@ -57,6 +57,7 @@ from gainful.reporting.query_selection import (
     size_of,
     that_fit,
 )
+from gainful.reporting.what_if_section import what_if_section
 from gainful.reporting.worked_query_lists import RankedLists
 from gainful.rows.duckdb_engine import Progress
 from gainful.rows.input_types import Run
@@ -192,6 +193,7 @@ def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str,
         "assessors": None,
         "log": None,
         "coverage": checks_section(comparison.checks or {}),
+        "what_if": {"why": _NO_DOCUMENTS},
         "policy": [],
         "settings": str(comparison.settings),
         "method": method_of(comparison),
@@ -229,11 +231,14 @@ def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> 
     alone = next(iter(inputs.scores.values())).sample_notes if comparison is None else []
     inputs.tell(0.0, "coverage")
     policy, folded = inputs.reader.policy, inputs.reader.chunks is not None
-    ends, why = find_bounds(inputs.scores, lambda: inputs.whole, primary, policy, folded=folded)
-    estimates, notes = estimates_of(inputs.bounds, comparison, primary)
+    bounds, notes = estimates_of(inputs.bounds, comparison, primary)
+    if not bounds:
+        bounds, why = find_bounds(
+            inputs.scores, lambda: inputs.whole, primary, policy, folded=folded
+        )
+        notes = [why]
     level = 0.95 if comparison is None else comparison.settings.level
-    covered = coverage_section(inputs.evaluated, primary, ends, why, estimates, level)
-    covered["notes"] = [*covered["notes"], *notes]
+    covered = coverage_section(inputs.evaluated, primary, bounds, notes, level)
     inputs.tell(0.2, "curve")
     curve, without = _curve(inputs)
     better = {str(measure): measure.family.better for measure in inputs.measures}
@@ -254,6 +259,7 @@ def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> 
             **covered,
             "unjudged": unjudged_by_rank(inputs.evaluated, inputs.shown),
         },
+        "what_if": what_if_section(primary, inputs.decided, inputs.whole),
         "policy": policy_section(inputs.decided, ids=inputs.reader.has_ids, dialect=inputs.dialect),
         "settings": "" if comparison is None else str(comparison.settings),
         "method": method_of(comparison),

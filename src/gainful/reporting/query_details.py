@@ -173,6 +173,7 @@ def _list_data(
         "value": plain(value),
         "total": None if ranked is None else plain(ranked.total),
         "ideal": None if ranked is None else plain(ranked.ideal),
+        "next": None if ranked is None else plain(ranked.next_gain),
         "retrieved": retrieved,
         "more": more,
         "missing": missing,
@@ -233,7 +234,9 @@ def _ideal(query: QueryLists, docs: _Docs, asked: DetailOptions) -> dict[str, An
     ]
     whose = None if query.ideal_of is None else asked.runs.index(query.ideal_of)
     pool = _POOLS[asked.measure.parameters.get("ideal", "judged")]
-    return {"rows": rows, "total": plain(query.ideal_total), "run": whose, "pool": pool}
+    rest = [[plain(gain), count] for gain, count in query.ideal_rest.items()]
+    total = plain(query.ideal_total)
+    return {"rows": rows, "total": total, "rest": rest, "run": whose, "pool": pool}
 
 
 def _parts(

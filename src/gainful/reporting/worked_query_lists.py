@@ -1,8 +1,9 @@
 """The ranked lists of many queries at a time, worked out as by `explain` and `attribute`."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gainful.analysis.explanation.attribution import (
     UNDEFINED,
@@ -49,6 +50,7 @@ class Ranked:
         listed: the documents under the policy.
         ranking: all documents by score.
         entries: the documents by rank, down to the depth shown or the cutoff.
+        next_gain: the gain of the document below these; None at the end of the list.
         steps: the lines of their sum; empty without a worked table.
         value: the value of the measure; None if undefined under the policy, or without a worked
             table.
@@ -61,6 +63,7 @@ class Ranked:
     listed: JudgedRanking
     ranking: Ranking
     entries: Sequence[Entry]
+    next_gain: float | None = None
     steps: Sequence[Step] = ()
     value: float | None = None
     total: float | None = None
@@ -76,6 +79,7 @@ class QueryLists:
     Attributes:
         ideal: the lines of the ideal, down to the depth shown; None without an ideal.
         ideal_total: their sum.
+        ideal_rest: the positive gains of the judged documents below these lines, with their counts.
         ideal_of: the name of the run if each run has its own ideal; None if all share one.
     """
 
@@ -83,6 +87,7 @@ class QueryLists:
     runs: Mapping[str, Ranked]
     ideal: Sequence[Step] | None = None
     ideal_total: float | None = None
+    ideal_rest: Mapping[float, int] = field(default_factory=dict)
     ideal_of: str | None = None
 
     def attribution(self, base: str, run: str) -> Attribution | None:
@@ -164,9 +169,13 @@ class RankedLists:
 
     def _ranked(self, listed: JudgedRanking, sums: Sums | None, place: int) -> Ranked:
         ranking = listed.ranking(float if sums is None else sums.worth)
-        entries = listed.entries(ranking, self._deepest)
+        deeper = listed.entries(ranking, self._deepest + 1)
+        entries = [entry for entry in deeper if entry.rank <= self._deepest]
         if sums is None:
             return Ranked(listed, ranking, entries)
+        discounted = is_discounted(self.measure)
+        below = [e.grade for e in deeper[len(entries) : len(entries) + discounted]]
+        gains = [0.0 if grade is None else sums.worth(grade) for grade in below]
         if listed.missing and listed.policy.missing != "zero":
             return Ranked(listed, ranking, (), conclusion=self._conclusion(listed, None, None))
         empty = sums.is_empty(place)
@@ -177,6 +186,7 @@ class RankedLists:
             listed,
             ranking,
             entries,
+            gains[0] if gains else None,
             steps=[step for step in worked.steps if step.rank <= self._deepest],
             value=value,
             total=worked.total if self._adds else None,
@@ -264,12 +274,16 @@ class RankedLists:
         # Only an ideal of grades orders equal documents as in the list.
         by_list = not is_discounted(self.measure)
         entries = listed.entries(ranked[name].ranking, self.measure.cutoff) if by_list else ()
-        ideal = work_out_ideal(own, place, entries, listed.pool(self.measure))
+        pool = listed.pool(self.measure)
+        ideal = work_out_ideal(own, place, entries, pool)
         if ideal is None:
             return QueryLists(query, ranked)
         steps = [step for step in ideal.steps if step.rank <= self.depth]
+        gains = Counter(own.worth(grade) for _, grade in pool if grade is not None)
+        rest = gains - Counter(step.gain for step in steps)
+        positive = {gain: count for gain, count in sorted(rest.items()) if gain > 0}
         whose = name if self._own_ideals and len(self.runs) > 1 else None
-        return QueryLists(query, ranked, steps, ideal.total, whose)
+        return QueryLists(query, ranked, steps, ideal.total, positive, whose)
 
     @cached_property
     def _own_ideals(self) -> bool:

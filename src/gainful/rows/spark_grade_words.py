@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
-from gainful.rows.grade_words import GradeWords
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, GradeWords
 from gainful.rows.spark_frames import (
     SparkText,
     aggregated,

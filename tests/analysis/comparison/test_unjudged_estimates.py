@@ -82,13 +82,43 @@ def test_a_report_shows_bounds_and_estimates(world, compared):
     assert single.payload()["coverage"]["rows"][0][-5:] == pytest.approx(expected)
 
 
+def test_a_weighted_comparison_has_weighted_estimates(world):
+    weights = {query: 1.0 + at % 4 for at, query in enumerate(world.truth)}
+    options = {"estimate": "bootstrap", "weights": weights}
+    compared = gf.compare(world.judgments, world.runs, MEASURE, **options)
+    (row,) = compared.unjudged
+    bounds = gf.judging.bounds_of_runs(world.judgments, world.runs, MEASURE, **options)
+    bound = bounds.differences["new − old"][MEASURE]
+    inside = bound.estimate
+    assert (row.difference, row.lowest, row.highest) == (bound.value, bound.low, bound.high)
+    assert (row.estimate, row.low, row.high) == (
+        inside.value, inside.low_of_others, inside.high_of_others,
+    )  # fmt: skip
+    assert row.difference == pytest.approx(compared.differences[0].difference)
+    page = gf.report(world.judgments, world.runs, MEASURE, **options).payload()
+    for drawn, (name, own) in zip(page["coverage"]["bounds"], bounds.runs.items(), strict=True):
+        found = own[MEASURE]
+        assert drawn == {
+            "run": name, "value": found.value, "lowest": found.low, "highest": found.high,
+            "estimate": found.estimate.value, "low": found.estimate.low, "high": found.estimate.high,
+        }  # fmt: skip
+    mean = page["runs"][1]["means"][0]
+    assert mean == pytest.approx(page["coverage"]["bounds"][1]["value"])
+
+
+def test_bounds_in_a_report_follow_weights_and_possible_grades(world):
+    weights = {query: 1.0 + at % 4 for at, query in enumerate(world.truth)}
+    page = gf.report(world.judgments, world.runs, MEASURE, weights=weights).payload()
+    own = gf.bounds(world.judgments, world.runs["new"], MEASURE, weights=weights)[MEASURE]
+    drawn = page["coverage"]["bounds"][1]
+    assert (drawn["lowest"], drawn["highest"]) == pytest.approx((own.low, own.high))
+    assert drawn["estimate"] is None
+
+
 def test_an_estimate_needs_input_that_allows_it(world):
     for message, options in (
         ("nDCG, DCG, CG or P with a cutoff", {"measures": "AP"}),
-        (
-            "queries that all count the same",
-            {"weights": dict.fromkeys(world.truth, 2.0) | {"q0000": 1.0}},
-        ),
+        ("independent queries.*Weights alone", {"clusters": dict.fromkeys(world.truth, "one")}),
         ("the policy unjudged=zero", {"policy": {"unjudged": "condense"}}),
         ("estimate=… with random_sample", {"estimate": None, "random_sample": world.truth}),
     ):

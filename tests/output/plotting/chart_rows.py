@@ -44,6 +44,10 @@ UNJUDGED = [
     for run, share in (("zeta", 0.0), ("alpha", 0.25))
     for rank in (1, 2, 3)
 ]
+BOUNDS = [
+    {"run": "zeta", "value": 0.5, "lowest": 0.4, "highest": 0.7, "estimate": 0.55, "low": 0.52, "high": 0.6},
+    {"run": "alpha", "value": 0.25, "lowest": 0.2, "highest": 0.6, "estimate": None, "low": None, "high": None},
+]  # fmt: skip
 HEAT = [
     {"query": query, "text": text, "run": run, "score": score, "place": place}
     for place, (query, text, scores) in enumerate(
@@ -59,6 +63,7 @@ EVERY = {
     "examination": CURVE,
     "distribution": SCORES,
     "unjudged": UNJUDGED,
+    "bounds": BOUNDS,
     "heat": HEAT,
     "hard": HEAT,
     "confusion": CONFUSION,

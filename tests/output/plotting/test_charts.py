@@ -12,7 +12,17 @@ from itertools import pairwise
 import altair as alt
 import pytest
 import vl_convert
-from chart_rows import AGREEMENT, ASSESSORS, CONFUSION, CURVE, EVERY, INTERVALS, QUERIES, SCORES
+from chart_rows import (
+    AGREEMENT,
+    ASSESSORS,
+    BOUNDS,
+    CONFUSION,
+    CURVE,
+    EVERY,
+    INTERVALS,
+    QUERIES,
+    SCORES,
+)
 
 import gainful as gf
 from gainful.output.plotting import charts, theme
@@ -205,6 +215,26 @@ def test_an_interval_that_is_none_is_a_point_alone():
     assert len(unseen) == 1
     assert "90% low: none" in unseen[0]
     assert len([label for label in marks(chart, "point") if "verdict" in label]) == 3
+
+
+def test_an_interval_lies_between_the_bounds_and_may_be_none():
+    chart = charts.bounds(BOUNDS, measure="nDCG@10", level=0.9)
+    shown = texts(chart)
+    assert [text for text in shown if text in ("zeta", "alpha")] == ["zeta", "alpha"]
+    assert "nDCG@10" in shown
+    lines = [label for label in marks(chart, "rule mark") if "at least" in label]
+    assert re.search(r"at least: 0.4000; at most: 0.7000", lines[0])
+    found = [
+        re.search(r"estimate: ([^;]+); 90% low: ([^;]+); 90% high: ([^;]+)$", each).groups()
+        for each in lines
+    ]
+    assert found == 2 * [
+        ("0.5500", "0.5200", "0.6000"),
+        ("none", "none", "none"),
+    ]  # outside, then inside
+    unseen = re.findall(r'aria-label="([^"]*at least[^"]*)"[^>]*opacity="0"', svg(chart))
+    assert unseen
+    assert all("estimate: none" in label for label in unseen)
 
 
 def domain_parts(domain):

@@ -11,7 +11,7 @@ from gainful.analysis.explanation.worked_lists import JudgedRanking, Worth, unde
 from gainful.analysis.explanation.worked_tables import Explanation, Part
 from gainful.errors import InputError
 from gainful.measures.written_numbers import write_number
-from gainful.message_texts import did_you_mean, shown
+from gainful.message_texts import counted, did_you_mean, shown
 
 Item = TypeVar("Item")
 GivenChanges = str | Sequence[str]
@@ -192,7 +192,7 @@ def _terms(before: Part, after: Part) -> str:
     some = [*gaps.items()][:_MOST_TERMS]
     listed = [f"{_signed(gap)} at rank {rank}" for rank, gap in some]
     if len(gaps) > len(some):
-        listed.append(f"at {len(gaps) - len(some)} more ranks")
+        listed.append(f"at {counted(len(gaps) - len(some), 'more rank')}")
     *first, last = listed
     terms = f"{', '.join(first)} and {last}" if first else last
     cancel = len(gaps) > 1 and abs(math.fsum(gaps.values())) < _SAME

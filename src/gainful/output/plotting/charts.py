@@ -220,6 +220,28 @@ def unjudged(
     return _drawn(spec, theme)
 
 
+def bounds(
+    rows: Rows,
+    *,
+    measure: str = "score",
+    level: float = 0.95,
+    width: Width = _WIDTH,
+    theme: str | None = "light",
+) -> "Chart":
+    """Draw how far the mean of each run could move, and an estimate between these bounds.
+
+    Args:
+        rows: run, value, lowest, highest, and estimate, low and high (None without an estimate), drawn in their
+            order.
+        measure: its name, for the axis.
+        level: the level of the intervals of the estimates.
+        width: in pixels, or `container`.
+        theme: light, dark, or None where a page sets it.
+    """
+    spec = specifications.bounds(rows, measure=measure, level=level, width=_width(width))
+    return _drawn(spec, theme)
+
+
 def heat(
     rows: Rows, *, measure: str = "score", width: Width = _WIDTH, theme: str | None = "light"
 ) -> "Chart":
@@ -311,7 +333,7 @@ def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
     `nDCG`) and the two runs `base` and `run`; a page may insert the names there, and nowhere else.
 
     >>> sorted(empty())
-    ['assessor_means', 'confusion', 'curve', 'differences', 'distribution', 'examination', 'hard', 'heat', 'intervals', 'query_agreement', 'scatter', 'unjudged']
+    ['assessor_means', 'bounds', 'confusion', 'curve', 'differences', 'distribution', 'examination', 'hard', 'heat', 'intervals', 'query_agreement', 'scatter', 'unjudged']
     """
     wide: Width = "container"
     names = {"measure": "score", "base": "base", "run": "run"}
@@ -329,6 +351,7 @@ def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
         "heat": specifications.heat(None, measure="score", width=wide),
         "hard": specifications.hard(None, measure="score", width=wide),
         "unjudged": specifications.unjudged(None, width=wide, height=_HEIGHT),
+        "bounds": specifications.bounds(None, measure="score", level=level, width=wide),
         "confusion": specifications.confusion(None, width=wide, height=_SQUARE),
         "query_agreement": specifications.query_agreement(None, width=wide, height=_HEIGHT),
         "assessor_means": specifications.assessor_means(

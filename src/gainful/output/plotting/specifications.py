@@ -313,6 +313,70 @@ def unjudged(rows: Rows | None, *, width: Width, height: int) -> Spec:
     )
 
 
+def bounds(rows: Rows | None, *, measure: str, level: float, width: Width) -> Spec:
+    """Return a line between the bounds of each run, and in it the estimate with its interval, and the score."""
+    axis: Spec = {"tickCount": 7, "title": measure if rows is None else in_lines(measure, width)}
+    across = {"type": "quantitative", **scale(rows, zero=False)}
+    tooltip = [
+        {"field": "run"},
+        {"field": "lowest", "title": "at least", "type": "quantitative", "format": SCORE},
+        {"field": "highest", "title": "at most", "type": "quantitative", "format": SCORE},
+        {"field": "value", "title": "unjudged as 0", "type": "quantitative", "format": SCORE},
+        {"field": "inside", "title": "estimate"},
+        {"field": "lower", "title": f"{100 * level:g}% low"},
+        {"field": "upper", "title": f"{100 * level:g}% high"},
+    ]
+    shared: Spec = {"y": labels(width), "tooltip": tooltip}
+    of_run = {**shared, "color": {"field": "run", "type": "nominal", "sort": None, "legend": None}}
+    estimated = "isValid(datum.estimate)"
+    shown = {"condition": {"test": estimated, "value": 1}, "value": 0}
+    outer = {"x": {"field": "lowest", "axis": axis, **across}, "x2": {"field": "highest"}}
+    inner = {"x": {"field": "from", **across}, "x2": {"field": "to"}}
+    ends: list[Spec] = [
+        {
+            "mark": {"type": "tick", "style": "reference", "size": 14, "thickness": 1.5},
+            "encoding": {**shared, "x": {"field": field, **across}},
+        }
+        for field in ("lowest", "highest")
+    ]
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "rule", "style": "reference", "strokeWidth": 1.5},
+            "encoding": {**shared, **outer},
+        },
+        *ends,
+        {
+            "mark": {"type": "rule", "strokeWidth": 6, "strokeCap": "round"},
+            "encoding": {**of_run, **inner, "opacity": shown},
+        },
+        {
+            "mark": {"type": "tick", "style": "mean", "size": 20, "thickness": 2, "opacity": 1},
+            "encoding": {**shared, "x": {"field": "value", **across}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 110},
+            "encoding": {**of_run, "x": {"field": "middle", **across}, "opacity": shown},
+        },
+    ]
+    # A missing estimate is drawn, unseen, at the score, so that every scale has a number.
+    made = {
+        "label": "datum.run",
+        "middle": f"{estimated} ? datum.estimate : datum.value",
+        "from": f"{estimated} ? datum.low : datum.value",
+        "to": f"{estimated} ? datum.high : datum.value",
+        "inside": f"{estimated} ? format(datum.estimate, '{SCORE}') : 'none'",
+        "lower": f"{estimated} ? format(datum.low, '{SCORE}') : 'none'",
+        "upper": f"{estimated} ? format(datum.high, '{SCORE}') : 'none'",
+    }
+    steps = [{"calculate": expression, "as": name} for name, expression in made.items()]
+    view: Spec = {"width": width, "height": {"step": 34}, "layer": layers}
+    return top(
+        rows,
+        f"The lowest and highest possible {measure} of each run, and estimates between them",
+        {**fitted(width), "transform": steps, **view},
+    )
+
+
 def _ranks(rows: Rows | None, field: str, title: str, width: Width) -> Spec:
     """Return an axis of ranks that leaves room for the names of runs after its end."""
     ends = f"extent(pluck(data('rows'), '{field}'))"

@@ -29,6 +29,7 @@ SCRIPTS = (
     "ranked.js",
     "worked.js",
     "evidence.js",
+    "whatif.js",
     "detail.js",
     "reference.js",
     "assessors.js",

@@ -107,7 +107,8 @@ function keptDetail(detail, query) {
     note,
     h("h3", null, "How the score is computed"),
     workings,
-    ...whatIf(query),
+    h("h3", null, "What if the list changed?"),
+    ...whatIf(detail, query),
     ...otherMeasures(query),
   ];
 }
@@ -147,12 +148,6 @@ function workedElsewhere(query, reason) {
 function explainCommand(query, more = "") {
   const command = `gainful explain JUDGMENTS RUN --query ${shellWord(report.queries[query].id)} -m ${shellWord(report.measures[report.primary])}${more}`;
   return h("pre", { class: "command", tabindex: "0" }, h("code", null, command));
-}
-
-/** How to see what a change of the list would do. */
-function whatIf(query) {
-  const told = "What if two documents changed places, or one had another grade? This command says which terms change, and by how much (also --move, --remove and --regrade):";
-  return [h("p", { class: "quiet" }, told), explainCommand(query, " --swap 1,2")];
 }
 
 const shellWord = (text) => (/^[\w@%+=:,./-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", `'\\''`)}'`);

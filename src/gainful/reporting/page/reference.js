@@ -44,10 +44,29 @@ function slicesSection() {
 }
 
 function coverageSection() {
-  const { columns, rows, notes, digits, unjudged } = report.coverage;
+  const { columns, rows, notes, digits, unjudged, bounds } = report.coverage;
   const text = lead(measured ? "Which queries and documents could be scored, and how far the numbers could move if every document had a grade." : "Which queries each run covers.");
   const made = plainTable("Coverage of each run", columns, rows, { unseenCaption: true, sort: false, digits });
-  return section("coverage", "Coverage", text, made.element, notesList(notes), ...unjudgedPart(unjudged ?? []));
+  return section("coverage", "Coverage", text, made.element, notesList(notes), ...boundsPart(bounds ?? []), ...unjudgedPart(unjudged ?? []));
+}
+
+/** How far the means could move, and the estimates between these bounds. */
+function boundsPart(rows) {
+  if (!rows.some(({ lowest, highest }) => lowest < highest)) return [];
+  const measure = report.measures[report.primary];
+  const shown = ranking.flatMap((run) => rows.filter((row) => row.run === names[run]));
+  const estimated = shown.some(({ estimate }) => estimate !== null);
+  const inside = estimated ? [["estimate", "estimate", true], ["low", "low", true], ["high", "high", true]] : [];
+  const drawn = chart({
+    name: "bounds",
+    rows: () => shown,
+    label: () => `The lowest and highest possible mean ${measure} of each run${estimated ? ", and estimates between them" : ""}`,
+    columns: [["run", "run"], ["lowest", "at least", true], ["highest", "at most", true], ["value", "unjudged as 0", true], ...inside],
+    words: () => ({ score: measure }),
+  });
+  const thick = estimated ? " The thick line is the interval of the estimate, and the dot is the estimate." : "";
+  const text = lead(`The thin line reaches from the lowest to the highest possible mean, whatever the grades of the unjudged documents; the mark on it is the mean if these documents score 0.${thick}`);
+  return [h("h3", null, "How far the means could move"), text, drawn.element];
 }
 
 /** Where in the lists the unjudged documents are. */
