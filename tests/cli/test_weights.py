@@ -96,7 +96,7 @@ WRONG = {
     "--population head": "--population expects STRATUM=NUMBER, such as head=1000,tail=20000, not 'head'.",
     "--population head=x": "not 'head=x'",
     "--weights nowhere.csv": "nowhere.csv: expected a file",
-    "--bounds --grades 0..2 --weights visits": "--bounds cannot be combined with --weights",
+    "--bounds --grades 0..2 --clusters visits": "--bounds cannot be combined with --clusters",
     "--weights - --strata -": "Standard input can be read only once",
     "--population a=1": "strata=… with it",
 }

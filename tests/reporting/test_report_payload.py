@@ -183,8 +183,8 @@ def test_coverage(data, page):
 @pytest.mark.parametrize(
     ("measure", "policy", "why"),
     [
-        ("nDCG@5", gf.Policy(ties="average"), "ties=average"),
-        ("nDCG@5", gf.Policy(unjudged=1), "unjudged=1"),
+        ("nDCG@5", gf.Policy(ties="average"), "policy ties: expected auto"),
+        ("nDCG@5", gf.Policy(unjudged=1), "policy unjudged: expected zero"),
         ("bpref", gf.Policy(), "bpref has no exact ones"),
     ],
 )

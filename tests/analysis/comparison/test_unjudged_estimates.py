@@ -119,7 +119,7 @@ def test_an_estimate_needs_input_that_allows_it(world):
     for message, options in (
         ("nDCG, DCG, CG or P with a cutoff", {"measures": "AP"}),
         ("independent queries.*Weights alone", {"clusters": dict.fromkeys(world.truth, "one")}),
-        ("the policy unjudged=zero", {"policy": {"unjudged": "condense"}}),
+        ("policy unjudged: expected zero", {"policy": {"unjudged": "condense"}}),
         ("estimate=… with random_sample", {"estimate": None, "random_sample": world.truth}),
     ):
         with pytest.raises(gf.errors.GainfulError, match=message):
