@@ -470,6 +470,11 @@ def digest_of(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
+def digest_of_texts(parts: Iterable[str]) -> str:
+    """Return the hash that a signature shows, of some texts."""
+    return digest_of(part.encode(errors="surrogatepass") for part in parts)
+
+
 def _bits(numbers: Floats) -> Ints:
     return (numbers + 0.0).view(np.int64)  # + 0: equal values have equal bits, there is no −0
 

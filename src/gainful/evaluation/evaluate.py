@@ -24,7 +24,7 @@ from gainful.evaluation.request import (
     speaking,
     warn_of_ratings,
 )
-from gainful.evaluation.scores import RunScores, Scores, scores_of, warn_of_ties
+from gainful.evaluation.scores import RunScores, Scores, remeasured, scores_of, warn_of_ties
 from gainful.matching.keyword_options import (
     AveragingOptions,
     MeasuringOptions,
@@ -40,12 +40,14 @@ from gainful.measures.measures_by_need import read_measures_of
 from gainful.measures.notation import DocumentMeasure, Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.measures.tool_dialect import Dialect
+from gainful.message_texts import counted
 from gainful.rows.duckdb_engine import Progress
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.identifiers import decided_type, examples
 from gainful.rows.input_types import SAMPLING, Judgments, Run, TableLike
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_engine import Spark
+from gainful.rows.table_source import can_be_read_twice
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -53,6 +55,10 @@ if TYPE_CHECKING:
     from gainful.evaluation.query_samples import QuerySample
     from gainful.evaluation.score_slices import Slicing
 
+FEWEST_IDEALS = 10
+"""Queries with an ideal, below which sizes may differ by chance."""
+UNEVEN = 0.5
+"""The effective share of the queries, below which ideals are very different."""
 _DEEPEST_CUT = 100  # with deeper cutoffs, reading the whole run is just as fast
 
 
@@ -241,15 +247,21 @@ def redrawing(
     *,
     baseline: str | None = None,
 ) -> dict[str, Scores]:
-    """Return scores of a request that can be computed again with redrawn grades, for judgments from clicks."""
-    if not isinstance(judgments, Mapping) or not hasattr(judgments, "redrawn"):
+    """Return scores of a request that can be computed again with redrawn grades, for judgments from clicks.
+
+    The runs are read again for each draw, which a stream doesn't allow.
+    """
+    if not hasattr(judgments, "redrawn") or not all(map(can_be_read_twice, runs.values())):
         return results
     # Imported here because most grades are by people.
-    from gainful.evaluation.mean_intervals import with_redrawn_grades
+    from gainful.evaluation.mean_intervals import GradeDraws
 
     quiet: MeasuringOptions = {**options, "progress": None}
     again = partial(evaluate_request, runs=runs, request=request, options=quiet, baseline=baseline)
-    return with_redrawn_grades(results, judgments, runs, again)
+    draws = GradeDraws(judgments, again)
+    return {
+        name: replace(scores, redrawn=partial(draws.of, name)) for name, scores in results.items()
+    }
 
 
 def run_progress(runs: Iterable[str], options: MeasuringOptions) -> "RunProgress | None":
@@ -332,11 +344,7 @@ def measure_runs(
     if request.tool is None:
         first = next(iter(results.values()))
         _warn_of_ratings(first, request.measures, "judgments")
-        if any(measure.name in ("CG", "DCG") for measure in request.measures):
-            # Imported here because most means are of normalised measures.
-            from gainful.evaluation.sizes_of_ideals import warn_of_uneven_ideals
-
-            warn_of_uneven_ideals(first, request.measures)
+        _warn_of_uneven_ideals(first, request.measures)
     return results
 
 
@@ -345,6 +353,46 @@ def _warn_of_ratings(scores: Scores, measures: Sequence[Measure], what: str) -> 
     doubtful = counting_every_rating(measures_inside(measures))
     if doubtful and may_be_ratings(*scores.evidence.ends_of_grades()):
         warn_of_ratings(scores.evidence.grades(), doubtful, what)
+
+
+def unnormalised(name: str, measure: Measure) -> Measure:
+    """Return the CG, DCG or IDCG with the gain, discount and cutoff of another measure of cumulated gain.
+
+    >>> unnormalised("DCG", Measure("nDCG", cutoff=10, gain="exp2")), unnormalised("IDCG", Measure("CG"))
+    (Measure('DCG(gain=exp2)@10'), Measure('IDCG(discount=none)'))
+    """
+    taken = {parameter.name for parameter in Measure(name).family.parameters}
+    settings = {key: value for key, value in measure.settings if key in taken}
+    if measure.name == "CG" and "discount" in taken:
+        settings["discount"] = "none"
+    return Measure(name, cutoff=measure.cutoff, **settings)
+
+
+def _warn_of_uneven_ideals(scores: Scores, measures: Sequence[Measure]) -> None:
+    """Warn if CG or DCG is averaged over queries with very different ideals.
+
+    The mean of a DCG is the mean of ideal × nDCG. The effective number (Σ I)² / Σ I² of ideals I is the
+    number of queries with equal ideals that would determine such a mean as well.
+    """
+    doubtful = [measure for measure in measures if measure.name in ("CG", "DCG")]
+    if not doubtful or len(scores.queries) < FEWEST_IDEALS or not scores.evidence.lists:
+        return
+    first, others = doubtful[0], len(doubtful) - 1
+    ideals = remeasured(scores, (unnormalised("IDCG", first),)).values[:, 0]
+    ideals = ideals[ideals > 0]
+    if ideals.size < FEWEST_IDEALS:
+        return
+    effective = (ideals / ideals.max()).sum() ** 2 / ((ideals / ideals.max()) ** 2).sum()
+    if effective >= UNEVEN * ideals.size:
+        return
+    more = f" (and {counted(others, 'other measure')})" if others else ""
+    normalised = Measure("nDCG", cutoff=first.cutoff, **dict(first.settings))
+    warn(
+        f"{first}{more} counts each query by the size of its ideal, from {ideals.min():.4g} to "
+        f"{ideals.max():.4g}, so its mean over {ideals.size:,} queries depends on only about "
+        f"{effective:.0f} of them. {normalised} gives every query the same weight.",
+        "measure.uneven-ideals",
+    )
 
 
 def _telling(
@@ -545,7 +593,7 @@ def evaluate_arrays(
         )
     if weights is not None or clusters is not None:
         # Imported here because most lists count the same.
-        from gainful.evaluation.array_samples import read_array_sample
+        from gainful.evaluation.query_samples import read_array_sample
 
         sample = read_array_sample(weights, clusters, labels, group=group, query=query)
         result = result if sample is None else sample.weighed(result)

@@ -71,7 +71,7 @@ def gains_under(
     Args:
         policy: the policy.
         gain: the gain.
-        grades: (n,).
+        grades: (n,) the grades.
         known: the grades that may occur, as for `gains_of`.
         where: returns the place of a row in messages.
     """
@@ -83,6 +83,14 @@ def gains_under(
         found = f"grade {grades[row]:g} with gain {worth[row]:g}"
         raise InputError(where(row), "no negative gain", found, choice="negative=error")
     return np.maximum(worth, 0.0)
+
+
+def judged_gains(policy: Policy, gain: Gain, grades: Floats, query: str) -> Floats:
+    """Return the gains, in the same shape, of documents of a query; 0 without a grade (NaN)."""
+    judged, where = ~np.isnan(grades), f"judgments, query {query!r}"
+    gains, known = np.zeros(grades.shape), grades[judged]
+    gains[judged] = gains_under(policy, gain, known, np.unique(known), lambda _: where)
+    return gains
 
 
 def _gain_of(gain: Gain, grade: float) -> float:

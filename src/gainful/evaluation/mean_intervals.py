@@ -6,11 +6,9 @@ its own spread over the draws.
 """
 
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,8 +32,7 @@ from gainful.evaluation.measuring import summands
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC, RUN, SUM
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.rows.input_types import Judgments, Run
-from gainful.rows.table_source import is_lasting
+from gainful.rows.input_types import Judgments
 
 if TYPE_CHECKING:
     from gainful.evaluation.scores import Scores
@@ -165,14 +162,6 @@ class MeanOfQueries:
 
     def _centred(self, drawn: Floats) -> tuple[Floats, Floats]:
         return centred(self._summed(self.values), np.array([*map(self._summed, drawn)]))
-
-
-@runtime_checkable
-class RedrawnJudgments(Protocol):
-    """Judgments whose grades are estimates, which can be drawn again as other sessions would give them."""
-
-    def redrawn(self, count: int, *, seed: int = 0) -> Iterator[Mapping[str, Mapping[str, float]]]:
-        """Yield judgments of the same documents, each from a random half of the sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,11 +345,12 @@ class GradeDraws:
     """The scores of runs against redrawn grades, which are computed when they are first needed.
 
     Attributes:
-        judgments: judgments with estimated grades.
+        judgments: judgments with estimated grades, whose method `redrawn` yields judgments as other sessions would
+            give them.
         measure: measures all runs against judgments.
     """
 
-    judgments: RedrawnJudgments
+    judgments: Any
     measure: Callable[[Judgments], "Mapping[str, Scores]"]
     _of_seed: "dict[int, list[Mapping[str, Scores]]]" = field(default_factory=dict)
 
@@ -371,34 +361,6 @@ class GradeDraws:
                 draws = self.judgments.redrawn(_REDRAWS, seed=seed)
                 self._of_seed[seed] = [self.measure(grades) for grades in draws]
         return [scores[run] for scores in self._of_seed[seed]]
-
-
-def with_redrawn_grades(
-    results: "dict[str, Scores]",
-    judgments: Judgments,
-    runs: Mapping[str, Run],
-    measure: Callable[[Judgments], "Mapping[str, Scores]"],
-) -> "dict[str, Scores]":
-    """Return scores that can be computed again with redrawn grades; unchanged for judgments by people.
-
-    The runs are read again for each draw, which a stream doesn't allow.
-
-    Args:
-        results: the scores of each run.
-        judgments: the caller's judgments.
-        runs: the runs.
-        measure: measures all runs against judgments.
-    """
-    if not isinstance(judgments, RedrawnJudgments) or not all(map(_is_lasting, runs.values())):
-        return results
-    draws = GradeDraws(judgments, measure)
-    return {
-        name: replace(scores, redrawn=partial(draws.of, name)) for name, scores in results.items()
-    }
-
-
-def _is_lasting(run: object) -> bool:
-    return isinstance(run, str | os.PathLike) or is_lasting(run)
 
 
 def drawn_values(

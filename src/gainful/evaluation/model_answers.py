@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.arithmetic.kernels import model_answers
 from gainful.errors import InputError
-from gainful.evaluation.coverage import digest_of
+from gainful.evaluation.coverage import digest_of_texts
 from gainful.evaluation.request import refuse_option
 from gainful.evaluation.scores import measure_alone
 from gainful.evaluation.time_and_text import judged_lists
@@ -240,4 +240,4 @@ def _digest_of_rows(table: InputTable, *roles: str) -> str:
     rows = sorted(
         "\n".join(map(str, row)) for row in zip(*(table[name] for name in roles), strict=True)
     )
-    return digest_of(f"{row}\n".encode(errors="surrogatepass") for row in rows)
+    return digest_of_texts(f"{row}\n" for row in rows)

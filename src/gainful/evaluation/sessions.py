@@ -12,11 +12,11 @@ from gainful.arithmetic.kernels import sessions as kernels
 from gainful.arithmetic.kernels.cumulated_gain import divide_by_ideal
 from gainful.array_types import Floats
 from gainful.errors import InputError, warn
-from gainful.evaluation.coverage import digest_of
+from gainful.evaluation.coverage import digest_of_texts
 from gainful.evaluation.gains_ranks_and_ideals import (
     Terms,
     discounts_of,
-    gains_under,
+    judged_gains,
     worth_on_scale,
 )
 from gainful.evaluation.request import refuse_answers
@@ -99,7 +99,7 @@ def read_sessions(given: Any, engine: Engine) -> Sessions:
         name: tuple(query for *_, query in own) for name, own in groupby(rows, lambda each: each[0])
     }
     parts = (f"{name}\n{chr(10).join(own)}\n" for name, own in queries.items())
-    return Sessions(queries, digest_of(part.encode(errors="surrogatepass") for part in parts))
+    return Sessions(queries, digest_of_texts(parts))
 
 
 class Asked(NamedTuple):
@@ -180,17 +180,7 @@ def _worth(measure: Measure, asked: Asked, docs: Sequence[str], policy: Policy) 
             expected = f"grades up to {write_number(scale)} (parameter max)"
             raise InputError(f"judgments for {measure}", expected, write_number(highest))
         return worth_on_scale(grades, parameters, highest)
-    judged = ~np.isnan(grades)
-    gains = np.zeros(grades.size)
-    known = grades[judged]
-    gains[judged] = gains_under(
-        policy,
-        parameters["gain"],
-        known,
-        np.unique(known),
-        lambda _: f"judgments, query {asked.query!r}",
-    )
-    return gains
+    return judged_gains(policy, parameters["gain"], grades, asked.query)
 
 
 def _ideal(measure: Measure, asked: Sequence[Asked], by_query: Floats, policy: Policy) -> float:

@@ -14,8 +14,8 @@ from gainful.arithmetic.kernels.cumulated_gain import log_discounts, reciprocal_
 from gainful.arithmetic.kernels.subtopics import greedy_order, novelty_gains
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation.coverage import digest_of
-from gainful.evaluation.gains_ranks_and_ideals import gains_under
+from gainful.evaluation.coverage import digest_of_texts
+from gainful.evaluation.gains_ranks_and_ideals import judged_gains
 from gainful.evaluation.request import policy_for, refuse_answers, refuse_option, warn_of_ratings
 from gainful.evaluation.scores import measure_alone
 from gainful.matching.dict_matching import judged_of
@@ -312,7 +312,7 @@ def _hash_of_judgments(topics: Sequence[Topic]) -> str:
         for weight in ([None] if topic.given is None else [topic.given.get(name)])
         for doc in sorted(grades)
     )
-    return digest_of(part.encode(errors="surrogatepass") for part in parts)
+    return digest_of_texts(parts)
 
 
 def values_of(measure: Measure, topics: Sequence[Topic], policy: Policy) -> list[float | None]:
@@ -409,7 +409,7 @@ COMPUTE: dict[str, Callable[[Facets, Measure], float]] = {
 
 def _together(measure: Measure, topic: Topic, policy: Policy) -> float | None:
     """Return D_nDCG, or with γ its mean with subtopic recall."""
-    gains = _gains(measure, topic, policy)
+    gains = judged_gains(policy, measure.parameters["gain"], topic.grades, topic.query)
     facets = topic.facets(gains > 0)
     if facets is None:
         return None
@@ -425,15 +425,6 @@ def _together(measure: Measure, topic: Topic, policy: Policy) -> float | None:
         return value
     gamma = measure.parameters["gamma"]
     return float(gamma * _recall(facets, measure) + (1 - gamma) * value)
-
-
-def _gains(measure: Measure, topic: Topic, policy: Policy) -> Floats:
-    """Return the gains [document, subtopic], 0 without a judgment."""
-    judged = ~np.isnan(topic.grades)
-    grades, gains = topic.grades[judged], np.zeros(topic.grades.shape)
-    gain, where = measure.parameters["gain"], f"judgments, query {topic.query!r}"
-    gains[judged] = gains_under(policy, gain, grades, np.unique(grades), lambda _: where)
-    return gains
 
 
 def _intent_aware(inner: Measure, topics: Sequence[Topic], policy: Policy) -> list[float | None]:

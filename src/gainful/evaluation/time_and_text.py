@@ -10,7 +10,7 @@ import numpy as np
 from gainful.arithmetic.kernels import time_and_text
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, warn
-from gainful.evaluation.coverage import digest_of
+from gainful.evaluation.coverage import digest_of, digest_of_texts
 from gainful.evaluation.gains_ranks_and_ideals import gains_of
 from gainful.evaluation.request import refuse_answers
 from gainful.matching.ranked_documents import by_score
@@ -94,7 +94,7 @@ def read_lengths(given: Any, session: Session) -> Lengths:
         for doc, size in sizes.items()
     ]
     parts += [f"{doc}\n{other}\n" for doc, other in original.items()]
-    digest = digest_of(part.encode(errors="surrogatepass") for part in sorted(parts))
+    digest = digest_of_texts(sorted(parts))
     return Lengths(by_unit, original, digest)
 
 

@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful.arithmetic.cores import cached_property
-from gainful.evaluation.covered_passages import CoveredPassage, covered_passages, listed_chunks
-from gainful.evaluation.evidence import EvidenceOfRun, evidence_of_run
+from gainful.evaluation.evidence import (
+    CoveredPassage,
+    EvidenceOfRun,
+    covered_passages,
+    evidence_of_run,
+    listed_chunks,
+)
 from gainful.matching.reader import Reader
 from gainful.message_texts import shortened
 from gainful.rows.input_types import Run

@@ -15,8 +15,8 @@ import numpy as np
 from gainful.analysis.comparison.differences import Difference
 from gainful.analysis.comparison.paired_scores import Paired
 from gainful.array_types import AnyArray, Floats
+from gainful.evaluation.evaluate import unnormalised
 from gainful.evaluation.scores import Scores, remeasured
-from gainful.evaluation.sizes_of_ideals import unnormalised
 from gainful.measures.measure import Measure
 
 _NEGLIGIBLE = 0.5  # standard errors of a difference, below which its sign means nothing

@@ -61,7 +61,7 @@ from gainful.rows.identifiers import id_text
 from gainful.rows.input_types import Judgments, Run
 
 if TYPE_CHECKING:
-    from gainful.evaluation.covered_passages import CoveredPassage
+    from gainful.evaluation.evidence import CoveredPassage
     from gainful.evaluation.time_and_text import Walk
 
 _TITLES = {
@@ -375,8 +375,12 @@ def _positions(measure: Measure, steps: Sequence[Step]) -> tuple[str, ...]:
 def _chunk_by_chunk(worked: Explanation, reader: Reader, run: Run, query: str) -> Explanation:
     """Return the explanation of a measure of evidence with the chunks instead of their documents."""
     # Imported here because most measures need no other tables.
-    from gainful.evaluation.covered_passages import covered_passages, listed_chunks
-    from gainful.evaluation.evidence import evidence_of_run, ratio_of
+    from gainful.evaluation.evidence import (
+        covered_passages,
+        evidence_of_run,
+        listed_chunks,
+        ratio_of,
+    )
 
     found, measure = evidence_of_run(reader, run), worked.measure
     chunks = listed_chunks(found, query, measure.cutoff)

@@ -513,7 +513,7 @@ def uneven_ideals(look: Look) -> Iterator[Draft]:
     of ideals, (Σ I)² / Σ I², is below half their number.
     """
     # Imported here because the help of a check lists the rules, and imports little.
-    from gainful.evaluation.sizes_of_ideals import FEWEST_IDEALS, UNEVEN
+    from gainful.evaluation.evaluate import FEWEST_IDEALS, UNEVEN
 
     ((count, low, high, effective, query),) = look.session.rows(
         "WITH placed AS (SELECT query, number, row_number() OVER (PARTITION BY query ORDER BY number DESC) AS place "
