@@ -127,9 +127,23 @@ COLUMNS = Parameter(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ReadDiscount:
+    """Reads the discount that the parameter `name` holds."""
+
+    name: str
+
+    def __call__(self, value: object) -> discount.Discount:
+        """Return the discount, or raise an error that names the parameter."""
+        try:
+            return discount.discount(value)
+        except MeasureError as problem:
+            raise problem.at(self.name) from None
+
+
 def _discount_of(name: str, line: str) -> Parameter:
     values = f"any discount, applied to the number of the {line}; logarithms have base 2"
-    return Parameter(name, discount.discount("log"), values, discount.discount, str)
+    return Parameter(name, discount.discount("log"), values, ReadDiscount(name), str)
 
 
 ROW, COLUMN = _discount_of("row", "row"), _discount_of("column", "column, from the left")

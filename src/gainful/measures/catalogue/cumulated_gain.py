@@ -211,7 +211,7 @@ FAMILIES = (
             "grid_nDCG@k = grid_DCG@k / its value for the best page, which has the judged documents with the highest gains, "
             "negative ones left out, at those of the first k ranks whose products of discounts are highest"
         ),
-        range="at most 1; 0 or more without negative grades",
+        range="0 to 1 without negative grades",
         ends=SHARE,
         citation=_PAGES,
         example=Example(
