@@ -297,7 +297,29 @@ def test_busy_sessions_are_counted_or_left_out():
     assert [str(oddity) for oddity in log.oddities] == [
         "Sessions with more than 100 clicks: 1 (kept; most_clicks leaves them out)"
     ]
-    assert told(gf.behaviour.read_log([*rows(), *robot], most_clicks=100)) == EXPECTED
+    log = gf.behaviour.read_log([*rows(), *robot], most_clicks=100)
+    assert told(log) == EXPECTED
+    assert [str(oddity) for oddity in log.oddities] == [
+        "Sessions with more than 100 clicks: 1 (left out as bots)",
+        "Pairs of query and document that appear only in rows or sessions left out: 202 (not graded)",
+    ]
+    judgments = gf.behaviour.click_judgments(log, "ctr")
+    assert {query: [*docs] for query, docs in judgments.items()} == {
+        "rice": ["a", "x"], "soup": ["a", "b", "c"],
+    }  # fmt: skip
+    assert judgments.impressions.min() == 1
+
+
+def test_counts_without_impressions_are_not_graded():
+    table = [
+        {"query": "q", "doc": doc, "impressions": shown, "clicks": clicks}
+        for doc, shown, clicks in (("a", 10, 3), ("b", 0, 0), ("c", 10, 1))
+    ]
+    log = gf.behaviour.read_log(table)
+    assert [str(oddity) for oddity in log.oddities] == [
+        "Pairs of query and document without impressions: 1 (not graded)"
+    ]
+    assert [*gf.behaviour.click_judgments(log)["q"]] == ["a", "c"]
 
 
 @pytest.mark.parametrize(
@@ -418,14 +440,23 @@ def long_table(lists=3000, queries=40, depth=6):
     })  # fmt: skip
 
 
+@pytest.mark.parametrize("form", ["frame", "file", "file with gaps"])
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_long_logs_are_read_in_parts(monkeypatch, shuffled):
+def test_long_logs_are_read_in_parts(monkeypatch, shuffled, form, tmp_path):
     table = long_table().sample(frac=1, random_state=1) if shuffled else long_table()
     whole = gf.behaviour.read_log(table)
+    if form != "frame":
+        if form == "file with gaps":
+            table = pd.concat(
+                [table.head(9).assign(query=None), table, table.head(9).assign(doc=None)]
+            )
+        table.to_parquet(tmp_path / "log.parquet", row_group_size=2000)
+        table = tmp_path / "log.parquet"
     monkeypatch.setattr("gainful.behaviour.log_rows._MOST_ROWS", 1000)
     log = gf.behaviour.read_log(table, engine=gf.Engine(memory="64MB", threads=1))
     assert told(log) == told(whole)
-    assert (log.lists, log.sessions, log.oddities) == (whole.lists, whole.sessions, ())
+    assert (log.lists, log.sessions) == (whole.lists, whole.sessions)
+    assert [oddity.count for oddity in log.oddities] == ([18] if form == "file with gaps" else [])
     for model in ("sdbn", "ubm"):  # which depend on the order of the rows
         grades = [
             gf.behaviour.click_judgments(part, model, rounds=500).grades for part in (log, whole)

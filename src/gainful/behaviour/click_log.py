@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gainful import arguments
 from gainful.arithmetic.kernels.click_models import ShownLists
 from gainful.arithmetic.kernels.numbered_keys import numbered
-from gainful.array_types import Floats, Ints
+from gainful.array_types import AnyArray, Bools, Floats, Ints
 from gainful.behaviour.log_rows import LogRows, rows_of_log
 from gainful.behaviour.log_tables import LogOptions, Oddity, Shape, shown_rows
 from gainful.errors import InputError
@@ -199,7 +199,21 @@ def _collected(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
         rows.merge_repeats(oddities)
         _leave_out_bots(rows, options, oddities)
         oddities += _gaps(rows)
+    if len(rows.columns["pair"]) < total:
+        where = "that appear only in rows or sessions left out"
+        names = _without_unseen(rows.columns, names, where, oddities)
     return _built(shape, rows, names, first, tuple(o for o in oddities if o.count > 0))
+
+
+def _without_unseen(
+    columns: Columns, names: Columns, where: str, oddities: list[Oddity]
+) -> Columns:
+    """Drop the pairs without rows, and return the query and doc (p,) of the others."""
+    seen = np.bincount(columns["pair"], minlength=len(names["doc"])) > 0
+    unseen = f"pairs of query and document {where}"
+    oddities.append(Oddity(int((~seen).sum()), unseen, "not graded"))
+    columns["pair"] = (np.cumsum(seen) - 1).astype(np.int32)[columns["pair"]]
+    return {name: texts[seen] for name, texts in names.items()}
 
 
 def _first_position(least: float, options: LogOptions) -> int:
@@ -217,7 +231,7 @@ def _of_counts(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     """Return a log of counts: each pair and rank has a row with a click and a row without one, weighted by the counts."""
     rows, names, _ = rows_of_log(shape, session)
     position, first = rows.columns["position"], 1
-    if np.isnan(position).all():
+    if not _known(position).any():
         position = np.ones(len(position))
     else:
         position = _whole_positions(position)
@@ -227,22 +241,25 @@ def _of_counts(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     weights = np.concatenate([shown_ - clicked, clicked]).astype(np.float64)
     clicks = np.repeat([False, True], len(position))
     kept = weights > 0
+    columns, oddities = {"pair": np.tile(pairs, 2)[kept]}, [*shape.oddities]
+    names = _without_unseen(columns, names, "without impressions", oddities)
     lists = ShownLists(
-        np.tile(pairs, 2)[kept], np.tile(position.astype(np.int64), 2)[kept], clicks[kept],
+        columns["pair"], np.tile(position.astype(np.int64), 2)[kept], clicks[kept],
         np.arange(int(kept.sum()) + 1), len(names["query"]), weights[kept],
     )  # fmt: skip
     log = ClickLog(
-        shape.name, lists, names["query"], names["doc"], has_lists=False, first_position=first
-    )
+        shape.name, lists, names["query"], names["doc"], has_lists=False, first_position=first,
+        oddities=tuple(o for o in oddities if o.count > 0),
+    )  # fmt: skip
     _refuse_empty(log)
     return log
 
 
 def _whole_positions(position: Floats) -> Floats:
     """Return positions, which must be whole numbers of a plausible size."""
-    wrong = position[
-        (position != np.floor(position)) | (position < 0) | (position > _MOST_POSITIONS)
-    ]
+    wrong = position[(position < 0) | (position > _MOST_POSITIONS)]
+    if not wrong.size and not _is_whole(position):
+        wrong = position[position != np.floor(position)]
     if wrong.size:
         raise InputError(
             "log, position", f"whole numbers from 0 or 1 to {_MOST_POSITIONS:,}", f"{float(wrong[0]):g}",
@@ -251,9 +268,18 @@ def _whole_positions(position: Floats) -> Floats:
     return position
 
 
+def _known(position: AnyArray) -> Bools:
+    """Return which positions (n,) are known."""
+    return np.ones(len(position), bool) if _is_whole(position) else ~np.isnan(position)
+
+
+def _is_whole(position: AnyArray) -> bool:
+    return bool(np.issubdtype(position.dtype, np.integer))
+
+
 def _set_ranks(rows: LogRows, shape: Shape, options: LogOptions, oddities: list[Oddity]) -> int:
     """Replace the positions of all rows by ranks from 1, and return the position of first documents."""
-    known = ~np.isnan(rows.columns["position"])
+    known = _known(rows.columns["position"])
     if not known.any():
         if shape.has_lists:
             raise InputError(
@@ -265,16 +291,15 @@ def _set_ranks(rows: LogRows, shape: Shape, options: LogOptions, oddities: list[
     rows.keep(known)
     position = _whole_positions(rows.columns.pop("position"))
     first = _first_position(float(position.min()), options)
-    rows.columns["rank"] = (position - (first - 1)).astype(np.int32)
+    rows.columns["rank"] = position.astype(np.int32) + np.int32(1 - first)
     return first
 
 
 def _gaps(rows: LogRows) -> Iterator[Oddity]:
     """Yield how many lists have unusual positions."""
     ranks, starts = rows.columns["rank"], rows.starts
-    same_list = np.ones(len(ranks) - 1, bool)
-    same_list[starts[1:-1] - 1] = False
-    steps = np.diff(ranks)[same_list]
+    steps = np.diff(ranks)
+    steps[starts[1:-1] - 1] = 1  # from a list to the next one
     yield Oddity(
         int((steps == 0).sum()),
         "documents at the same position as another one in their list",
@@ -315,12 +340,13 @@ def _built(
 ) -> ClickLog:
     columns, values = rows.columns, rows.columns["value"]
     clicks = values > 0
+    has_weights = values.dtype != bool and bool((values[clicks] != 1).any())
     log = ClickLog(
         shape.name,
         ShownLists(columns["pair"], columns["rank"], clicks, rows.starts, len(names["query"])),
         names["query"],
         names["doc"],
-        None if bool((values[clicks] == 1).all()) else values.astype(np.float64),
+        values.astype(np.float64) if has_weights else None,
         rows.owners,
         columns.get("propensity"),
         columns.get("team"),

@@ -19,8 +19,7 @@ from gainful.rows.duckdb_engine import Columns, Session, reading_table
 
 _MOST_ROWS = 1 << 24  # read at once
 _BLOCK = 1 << 16  # lists that are sorted together
-_PAIR = "hash(query, doc)"
-_LIST = "coalesce(list, 0::UBIGINT)"
+_PAIR = "hash(hash(query), hash(doc))"  # the engine hashes each text of a dictionary once
 
 
 @dataclass(slots=True)
@@ -119,49 +118,69 @@ def rows_of_log(shape: Shape, session: Session) -> tuple[LogRows, Columns, int]:
         session.execute(f"CREATE TEMP VIEW {rows} AS {shape.select}")
         ((total,),) = session.rows(f"SELECT count(*) FROM {rows}")
         source = f"FROM {rows} WHERE query IS NOT NULL AND doc IS NOT NULL"
+        if shape.has_numbers and not _has_nulls(rows, session):
+            source = f"FROM {rows} WHERE true"
         parts: list[LogRows] = []
         hashes: list[AnyArray] = []  # of the pairs of each part
-        marks: list[AnyArray] = []  # of a row of each of them
-        pair_count = 0
-        for columns in _parts(f"SELECT {_numbers(shape)} {source}", int(total), session):
+        places: list[Ints] = []  # of a row of each of them
+        marks: list[AnyArray] = []  # of that row
+        pair_count = row_count = 0
+        for columns in _parts(shape, source, int(total), session):
             numbers, distinct = numbered(columns.pop("key"))
+            chosen = _any_row(numbers, len(distinct))
             hashes.append(distinct)
-            marks.append(
-                distinct ^ _any_row(numbers, columns["list"]) if shape.has_lists else distinct
-            )
-            columns["pair"] = numbers + np.int32(pair_count)
+            places.append(chosen.astype(np.int64) + row_count)
+            marks.append(distinct ^ columns["list"][chosen] if shape.has_lists else distinct)
+            columns["pair"] = numbers + np.int32(pair_count) if pair_count else numbers
             pair_count += len(distinct)
+            row_count += len(numbers)
             parts.append(_in_lists(columns))
         if not pair_count:
             raise InputError("log", "at least one row with a query and a document", "none")
-        pairs, distinct = numbered(np.concatenate(hashes))
-        mark = f"xor({_PAIR}, {_LIST})" if shape.has_lists else _PAIR
-        names, places = _names(
-            distinct, _any_row(pairs, np.concatenate(marks)), mark, source, session
-        )
+        pairs, distinct = np.arange(pair_count), hashes[0]
+        if len(parts) > 1:
+            pairs, distinct = numbered(np.concatenate(hashes))
+        first = _any_row(pairs, len(distinct))
+        if shape.has_numbers and row_count == total:
+            table = session.register("chosen", {"row": np.concatenate(places)[first]})
+            select = (
+                f"SELECT query, doc, {_PAIR} AS key {source} AND row IN (SELECT row FROM {table})"
+            )
+        else:  # a mark makes it possible to skip the texts of all other rows
+            mark = f"xor({_PAIR}, list)" if shape.has_lists else _PAIR
+            table = session.register("chosen", {"mark": np.concatenate(marks)[first]})
+            select = f"SELECT DISTINCT query, doc, {_PAIR} AS key {source} AND {mark} IN (SELECT mark FROM {table})"
+        names, order = _names(select, distinct, session)
     joined = _joined(parts)
-    joined.columns["pair"] = places[pairs][joined.columns["pair"]]
+    joined.columns["pair"] = order[pairs][joined.columns["pair"]]
     return joined, names, int(total)
 
 
-def _any_row(numbers: Ints, values: AnyArray) -> AnyArray:
-    """Return the value (p,) of any row of each number (n,)."""
-    chosen = np.empty(int(numbers.max(initial=-1)) + 1, values.dtype)
-    chosen[numbers] = values
-    return chosen
+def _any_row(numbers: Ints, count: int) -> Ints:
+    """Return any row (p,) of each number (n,)."""
+    rows = np.empty(count, np.int32)
+    rows[numbers] = np.arange(len(numbers), dtype=np.int32)
+    return rows
+
+
+def _has_nulls(rows: str, session: Session) -> bool:
+    """Return whether some rows lack a query or a document, which the metadata of a Parquet file tell without reading it."""
+    ((most, queries, docs),) = session.rows(
+        f"SELECT count(*), count(query), count(doc) FROM {rows}"
+    )
+    return bool(queries < most or docs < most)
 
 
 def _numbers(shape: Shape) -> str:
     """Return SQL for the columns of the arrays."""
-    nan = "'nan'::FLOAT"
-    columns = [f"{_PAIR} AS key", f"coalesce(CAST(position AS FLOAT), {nan}) AS position"]
+    columns = [f"{_PAIR} AS key", "position"]
     if shape.has_counts:
         columns += ["shown", "clicked"]
     else:
-        columns.append("CAST(value AS FLOAT) AS value")
+        columns.append("value")
         for column, there in (
-            (f"{_LIST} AS list", shape.has_lists),
-            ("coalesce(owner, 0::UBIGINT) AS owner", shape.has_owners),
+            ("list", shape.has_lists),
+            ("owner", shape.has_owners),
             ("coalesce(propensity, 'nan'::DOUBLE) AS propensity", shape.has_propensities),
             ("team", shape.has_teams),
         ):
@@ -169,17 +188,31 @@ def _numbers(shape: Shape) -> str:
     return ", ".join(columns)
 
 
-def _parts(select: str, total: int, session: Session) -> Iterator[Columns]:
-    """Yield the rows of a query, in parts of a bounded size."""
-    if total <= _MOST_ROWS:
-        yield session.columns(select)
-        return
-    table = session.name("numbers")
-    session.execute(f"CREATE TEMP TABLE {table} AS {select}")
-    for start in range(0, total, _MOST_ROWS):
-        part = f"WHERE rowid >= {start} AND rowid < {start + _MOST_ROWS}"
-        yield session.columns(f"SELECT * FROM {table} {part}")
-    session.drop(table)
+def _parts(shape: Shape, source: str, total: int, session: Session) -> Iterator[Columns]:
+    """Yield the rows of the log, in parts of a bounded size."""
+    select = f"SELECT {_numbers(shape)} {source}"
+    starts = range(0, total, _MOST_ROWS)
+    if len(starts) <= 1:
+        yield _columns(select, session)
+    elif shape.has_numbers:  # the engine skips the other parts of the file
+        for start in starts:
+            yield _columns(f"{select} AND row >= {start} AND row < {start + _MOST_ROWS}", session)
+    else:
+        table = session.name("numbers")
+        session.execute(f"CREATE TEMP TABLE {table} AS {select}")
+        for start in starts:
+            part = f"WHERE rowid >= {start} AND rowid < {start + _MOST_ROWS}"
+            yield _columns(f"SELECT * FROM {table} {part}", session)
+        session.drop(table)
+
+
+def _columns(select: str, session: Session) -> Columns:
+    """Return the columns of a query; unknown positions are NaN."""
+    columns = session.masked_columns(select)
+    position = columns["position"]
+    if np.ma.is_masked(position):
+        columns["position"] = position.astype(np.float32).filled(np.nan)
+    return {name: np.ma.getdata(column) for name, column in columns.items()}
 
 
 def _in_lists(columns: Columns) -> LogRows:
@@ -218,28 +251,30 @@ def _one_array(arrays: Sequence[AnyArray | None]) -> AnyArray | None:
     return np.concatenate(known) if known else None
 
 
-def _names(
-    hashes: AnyArray, marks: AnyArray, mark: str, source: str, session: Session
-) -> tuple[Columns, AnyArray]:
+def _names(select: str, hashes: AnyArray, session: Session) -> tuple[Columns, AnyArray]:
     """Return the query and doc (p,) of each pair, in order, and the place (p,) of each pair among them.
 
     Args:
+        select: SQL for the query, the doc and the hash of each pair.
         hashes: (p,) of each pair, in order.
-        marks: (p,) of a row of each pair: the texts of all other rows can be skipped.
-        mark: SQL for the mark of a row.
-        source: SQL for the rows.
         session: the engine's session.
     """
-    chosen = session.register("chosen", {"mark": marks})
-    names = session.columns(
-        f"SELECT DISTINCT query, doc, {_PAIR} AS key {source} AND {mark} IN (SELECT mark FROM {chosen}) "
-        "ORDER BY query, doc"
+    names, of_queries = session.name("names"), session.name("queries")
+    session.execute(f"CREATE TEMP TABLE {names} AS {select}")
+    session.execute(
+        f"CREATE TEMP TABLE {of_queries} AS SELECT query, row_number() OVER (ORDER BY query) - 1 AS place "
+        f"FROM (SELECT DISTINCT query FROM {names})"
     )
-    keys = names.pop("key")
+    queries = session.columns(f"SELECT query FROM {of_queries} ORDER BY place")["query"]
+    # Sorting by the places of the queries is much faster than by their texts.
+    pairs = session.columns(
+        f"SELECT place, doc, key FROM {names} JOIN {of_queries} USING (query) ORDER BY place, doc"
+    )
+    keys = pairs["key"]
     places = np.argsort(keys).astype(np.int32)
     if not np.array_equal(keys[places], hashes):
         raise InputError(
             "log", "pairs of query and document with different hashes, and the same rows each time", "others",
             "Write the log to a file, with a prefix to all ids if this persists.",
         )  # fmt: skip
-    return names, places
+    return {"query": queries[pairs["place"]], "doc": pairs["doc"]}, places

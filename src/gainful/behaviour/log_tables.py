@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypedDict
 
 from gainful import arguments
@@ -24,7 +25,7 @@ from gainful.rows.duckdb_engine import (
     quoted,
     reading_table,
 )
-from gainful.rows.files import LocalFile, path_of
+from gainful.rows.files import LocalFile, is_parquet, path_of
 from gainful.rows.input_types import TableLike
 from gainful.rows.parquet_and_frame_tables import (
     described_columns,
@@ -39,6 +40,8 @@ IMPRESSIONS = ("impression", "impressions", "view", "view_item_list", "shown", "
 """The usual names of the action that means a document was shown."""
 _JSON = (b"{", b"[")
 _MINUTE = 60.0
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_ROW_NUMBER = "file_row_number"  # a column that the engine adds to Parquet files
 
 
 class LogOptions(TypedDict, total=False):
@@ -97,6 +100,7 @@ class LogTable:
         columns: the columns with a role, by role.
         types: the engine's types of all columns, by name.
         own_names: the caller's column names, by role.
+        has_numbers: whether the engine can look rows up by their numbers, as in a Parquet file.
     """
 
     name: str
@@ -104,6 +108,7 @@ class LogTable:
     columns: Mapping[str, str]
     types: Mapping[str, str]
     own_names: Mapping[str, str] = field(default_factory=dict)
+    has_numbers: bool = False
 
     def has(self, *roles: str) -> bool:
         """Return whether there is a column for each of these roles."""
@@ -124,6 +129,22 @@ class LogTable:
             truth = f"CASE WHEN lower({column}) IN ('true', 'yes') THEN 1 WHEN lower({column}) IN ('false', 'no') THEN 0 END"
             return f"coalesce(TRY_CAST({column} AS DOUBLE), {truth})"
         return f"TRY_CAST({column} AS DOUBLE)"
+
+    def has_type(self, role: str, *types: str) -> bool:
+        """Return whether there is a column of this role with one of these types."""
+        return self.types.get(self.columns.get(role, "")) in types
+
+    def position(self) -> str:
+        """Return SQL for the position: a whole number, or a number that may have decimals."""
+        if self.has_type("position", *_WHOLE):
+            return name_quoted(self.columns["position"])
+        return f"CAST({self.number('position')} AS FLOAT)"
+
+    def is_clicked(self) -> str:
+        """Return SQL for whether the document of a row was clicked."""
+        if self.has_type("clicks", "BOOLEAN", *_WHOLE):
+            return f"coalesce({name_quoted(self.columns['clicks'])} > 0, false)"
+        return f"coalesce(nullif({self.number('clicks')}, 'nan'::DOUBLE), 0) > 0"
 
     def seconds(self, role: str = "time") -> str:
         """Return SQL for a time in seconds since 1970; NULL if the table lacks the column."""
@@ -155,9 +176,19 @@ def opened_table(
 ) -> Iterator[LogTable]:
     """Open a table of any kind in the engine, with the roles of its columns."""
     with reading_table(name):
-        relation = _relation(given, name, session)
-        relation, types = _flattened(relation, session, name)
-        yield LogTable(name, relation, _roles([*types], columns, name), types, columns)
+        source = _relation(given, name, session)
+        relation, types = _flattened(source, session, name)
+        has_numbers = (
+            relation == source and _is_one_parquet_file(given) and _ROW_NUMBER not in types
+        )
+        yield LogTable(name, relation, _roles([*types], columns, name), types, columns, has_numbers)
+
+
+def _is_one_parquet_file(given: object) -> bool:
+    if not isinstance(given, str | os.PathLike):
+        return False
+    path = Path(path_of(given))
+    return path.is_file() and is_parquet(path)
 
 
 def _relation(given: Any, name: str, session: Session) -> str:
@@ -250,11 +281,14 @@ class Shape:
 
     Attributes:
         name: what each row of the log describes, for messages.
-        select: SQL with the columns list, query, doc, position, value (the weight of a click, or 0), owner (the
-            user or session to resample), propensity and team; for counts also shown and clicked instead of value.
+        select: SQL with the columns list, query, doc, position, value (whether the document was clicked, or the
+            weight of its action), owner (the user or session to resample), propensity and team; for counts shown and
+            clicked instead of value.
         has_lists: whether the list of each row is known.
         has_owners: whether lists have a session or a user.
         has_counts: whether the rows are counts.
+        has_numbers: whether there is a column row, with the number of each row, from 0, by which the engine can look
+            it up.
         oddities: anything odd that was noticed so far.
     """
 
@@ -265,6 +299,7 @@ class Shape:
     has_counts: bool = False
     has_propensities: bool = False
     has_teams: bool = False
+    has_numbers: bool = False
     oddities: tuple["Oddity", ...] = ()
 
 
@@ -370,7 +405,7 @@ def _unknown_shape(table: LogTable) -> InputError:
 def _counts(table: LogTable, session: Session) -> Shape:
     shown_, clicked = table.number("impressions"), table.number("clicks")
     select = (
-        f"SELECT {table.text('query')} AS query, {table.text('doc')} AS doc, {table.number('position')} AS position, "
+        f"SELECT {table.text('query')} AS query, {table.text('doc')} AS doc, {table.position()} AS position, "
         f"{shown_} AS shown, {clicked} AS clicked {table.relation}"
     )
     wrong = f"SELECT query, doc, shown, clicked FROM ({select}) WHERE NOT (clicked >= 0 AND clicked <= shown) LIMIT 1"
@@ -419,11 +454,11 @@ def _lists(table: LogTable, session: Session) -> Shape:
     )
     flat = f"SELECT list, query, clicked, owner, team, unnest(shown) AS doc, generate_subscripts(shown, 1) AS place FROM {row}"
     select = (
-        f"SELECT hash(list) AS list, query, doc, place AS position, CAST({is_clicked} AS DOUBLE) AS value, owner, "
+        f"SELECT hash(list) AS list, query, doc, place AS position, {is_clicked} AS value, owner, "
         f"CAST(NULL AS DOUBLE) AS propensity, team FROM ({flat})"
     )
     with reading_table(table.name):
-        ((matched,),) = session.rows(f"SELECT coalesce(sum(value), 0) FROM ({select})")
+        ((matched,),) = session.rows(f"SELECT count(*) FILTER (value) FROM ({select})")
         ((repeats,),) = session.rows(
             f"SELECT coalesce(sum(len(clicked) - len(list_distinct(clicked))), 0) FROM {row}"
         )
@@ -472,7 +507,6 @@ def _weights(options: LogOptions) -> dict[str, float]:
 
 def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
     oddities = _checked_clicks(table, session)
-    value = f"coalesce(nullif({table.number('clicks')}, 'nan'::DOUBLE), 0)"
     if options.get("actions") is not None:
         weights = _weights(options)
         names = {plain_name(name): name for name in table.types}
@@ -484,14 +518,14 @@ def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
             f"{weight!r} * CAST(coalesce({replace(table, columns={'a': columns[plain_name(action)]}).number('a')}, 0) > 0 AS INT)"
             for action, weight in weights.items()
         ]
-        value = f"greatest({', '.join(parts)})"
+        value = f"CAST(greatest({', '.join(parts)}) AS FLOAT)"
     else:
-        value = f"CAST({value} > 0 AS DOUBLE)"
+        value = table.is_clicked()
     relation, list_, has_lists = table.relation, "NULL", True
     if table.has("list"):
         list_ = f"hash({table.text('list')})"
     elif table.has("session"):
-        list_ = f"hash({table.text('session')}, {table.text('query')})"
+        list_ = f"hash(hash({table.text('session')}), hash({table.text('query')}))"
     elif table.has("user", "time"):
         relation, number = _sessions(table, options)
         with reading_table(table.name):
@@ -508,17 +542,22 @@ def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
         has_lists = False
     select = (
         f"SELECT {list_} AS list, {table.text('query')} AS query, {table.text('doc')} AS doc, "
-        f"{table.number('position')} AS position, {value} AS value, {_owner(table)} AS owner, "
-        f"{table.number('propensity')} AS propensity, {table.text('team')} AS team {relation}"
+        f"{table.position()} AS position, {value} AS value, {_owner(table)} AS owner, "
+        f"{table.number('propensity')} AS propensity, {table.text('team')} AS team"
     )
+    has_numbers = table.has_numbers and relation == table.relation
+    select += f", {_ROW_NUMBER} AS row {relation}" if has_numbers else f" {relation}"
     return Shape(
         "a shown document", select, has_lists=has_lists, has_owners=_has_owner(table),
-        has_propensities=table.has("propensity"), has_teams=table.has("team"), oddities=oddities,
+        has_propensities=table.has("propensity"), has_teams=table.has("team"), has_numbers=has_numbers,
+        oddities=oddities,
     )  # fmt: skip
 
 
 def _checked_clicks(table: LogTable, session: Session) -> tuple[Oddity, ...]:
     """Reject values that don't say whether a document was clicked, and count the unusual ones."""
+    if table.has_type("clicks", "BOOLEAN", *_WHOLE) and _are_flags(table, session):
+        return ()
     column, number = table.text("clicks"), table.number("clicks")
     wrong_text = f"CASE WHEN {number} IS NULL OR {number} < 0 THEN nullif(trim({column}), '') END"
     with reading_table(table.name):
@@ -540,6 +579,16 @@ def _checked_clicks(table: LogTable, session: Session) -> tuple[Oddity, ...]:
         ),
         Oddity(int(several), "documents clicked several times in a list", "counted once"),
     )
+
+
+def _are_flags(table: LogTable, session: Session) -> bool:
+    """Return whether all rows say 0 or 1, which the metadata of a Parquet file tell without reading it."""
+    column = name_quoted(table.columns["clicks"])
+    with reading_table(table.name):
+        ((least, most, known, rows),) = session.rows(
+            f"SELECT min({column}), max({column}), count({column}), count(*) {table.relation}"
+        )
+    return bool(known == rows and (rows == 0 or (least >= 0 and most <= 1)))
 
 
 def _sessions(table: LogTable, options: LogOptions) -> tuple[str, str]:
@@ -612,7 +661,7 @@ def _events(
     )
     per_list = f"SELECT list, first(query) FILTER (query IS NOT NULL) AS query, first(owner) FILTER (owner IS NOT NULL) AS owner FROM ({heads}) GROUP BY list"
     select = (
-        f"SELECT hash(s.list) AS list, o.query, s.doc, s.position, coalesce(c.weight, 0) AS value, "
+        f"SELECT hash(s.list) AS list, o.query, s.doc, s.position, CAST(coalesce(c.weight, 0) AS FLOAT) AS value, "
         f"coalesce(o.owner, hash(s.list)) AS owner, CAST(NULL AS DOUBLE) AS propensity, CAST(NULL AS VARCHAR) AS team "
         f"FROM {shown_list} s LEFT JOIN ({clicks}) c ON s.list = c.list AND s.doc = c.doc "
         f"LEFT JOIN ({per_list}) o ON s.list = o.list"

@@ -5,7 +5,7 @@ import numpy as np
 from gainful.arithmetic.cores import in_parallel
 from gainful.array_types import AnyArray
 
-_MOST_BITS = 24  # of a table of 2^bits places
+_MOST_BITS = 23  # of a table of 2^bits places
 _BLOCK = 1 << 16  # keys whose intermediate results fit in a core's cache
 _STEPS = 4  # from the first place, before a binary search
 
@@ -24,7 +24,7 @@ def numbered(keys: AnyArray) -> tuple[AnyArray, AnyArray]:
     in_order = np.sort(keys)
     distinct = in_order[np.append(np.ones(min(len(keys), 1), bool), in_order[1:] != in_order[:-1])]
     del in_order
-    bits = min(len(distinct).bit_length() + 2, _MOST_BITS)
+    bits = min(len(distinct).bit_length() + 1, _MOST_BITS)
     shift = np.uint64(64 - bits)
     sizes = np.bincount((distinct >> shift).astype(np.int64), minlength=1 << bits)
     first = np.minimum(np.cumsum(sizes) - sizes, len(distinct) - 1).astype(np.int32)
