@@ -156,9 +156,9 @@ def rows_of_log(shape: Shape, session: Session) -> tuple[LogRows, Columns, int]:
     return joined, names, int(total)
 
 
-def _any_row(numbers: Ints, count: int) -> Ints:
+def _any_row(numbers: AnyArray, count: int) -> AnyArray:
     """Return any row (p,) of each number (n,)."""
-    rows = np.empty(count, np.int32)
+    rows: AnyArray = np.empty(count, np.int32)
     rows[numbers] = np.arange(len(numbers), dtype=np.int32)
     return rows
 
@@ -211,7 +211,7 @@ def _columns(select: str, session: Session) -> Columns:
     columns = session.masked_columns(select)
     position = columns["position"]
     if np.ma.is_masked(position):
-        columns["position"] = position.astype(np.float32).filled(np.nan)
+        columns["position"] = np.ma.filled(position.astype(np.float32), np.nan)
     return {name: np.ma.getdata(column) for name, column in columns.items()}
 
 
