@@ -4,6 +4,7 @@ import itertools
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +105,56 @@ def test_the_form_used_by_kaggle() -> None:
     by_hand = (1 + 3 / math.log2(3)) / (7 + 3 / math.log2(3))
     values = dict(zip(scores.queries, scores.values[:, 0].tolist(), strict=True))
     assert values == {"q": pytest.approx(by_hand), "none": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("word", "form", "page"),
+    [
+        ("Kaggle", "dialect='kaggle'", "docs/reference/dialects.md"),
+        ("Wikipedia", r"DCG\(gain=exp2\)", "docs/understand/ndcg.md"),
+    ],
+)
+def test_searching_for_kaggle_or_wikipedia_leads_to_their_forms(
+    word: str, form: str, page: str
+) -> None:
+    with pytest.raises(gf.errors.MeasureError, match=form):
+        gf.measure(word)
+    assert word in (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+
+
+def test_grades_as_words_excellent_fair_bad_as_1_0_and_minus_1() -> None:
+    """Three excellent documents are as good as the same ones and a bad one only if bad is worth 0."""
+    judgments = {"q": {"a": "Excellent", "b": "Excellent", "c": "Fair", "d": "Bad"}}
+    short, long = ({"q": list(docs)} for docs in ("ab", "abd"))
+    values = {}
+    for words in ("excellent-fair-bad", "Excellent=2,Fair=1,Bad=0"):
+        how = {"measures": "DCG", "grade_words": words}
+        values[words] = [gf.evaluate(judgments, run, **how)["DCG"] for run in (short, long)]
+    assert values["excellent-fair-bad"][0] - values["excellent-fair-bad"][1] == pytest.approx(0.5)
+    assert values["Excellent=2,Fair=1,Bad=0"][0] == values["Excellent=2,Fair=1,Bad=0"][1]
+    esci = {"q": {"a": "E", "b": "Substitute", "c": "I"}}
+    expected = 3 + 2 / math.log2(3)
+    assert gf.evaluate(esci, {"q": ["a", "b", "c"]}, "DCG", grade_words="esci")["DCG"] == expected
+    with pytest.raises(gf.errors.InputError, match="--grade-words excellent-fair-bad"):
+        gf.evaluate(judgments, short)
+
+
+def test_a_term_printed_as_3_over_2_is_3() -> None:
+    """3/log2(2) is 3; the sum r1 + Σ r_i/log2 i doesn't discount rank 2."""
+    assert gf.dcg([0, 3], discount="jarvelin") == 3 / math.log2(2) == 3.0
+    assert gf.dcg([3, 3], discount="jarvelin") == gf.cg([3, 3])
+
+
+def test_nine_threes_followed_by_a_two_are_an_ideal_only_of_nine_threes() -> None:
+    nine = [*[3] * 9, 2]
+    assert gf.idcg(nine) == pytest.approx(gf.dcg(nine))
+    assert gf.idcg(LIST) == pytest.approx(gf.dcg([3, 3, 2, 2, 1, 0]))
+    assert gf.dcg(LIST, k=6) / gf.idcg(nine, k=6) < gf.ndcg(LIST, k=6)
+
+
+def test_25_is_the_cumulated_gain_of_five_5_star_items_not_their_dcg() -> None:
+    assert gf.cg([5] * 5) == 25
+    assert round(gf.dcg([5] * 5), 3) == 14.742
 
 
 def test_dcg_of_one_query_says_nothing_about_another() -> None:

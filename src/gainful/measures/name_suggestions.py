@@ -109,6 +109,9 @@ NOT_MEASURED: Mapping[str, tuple[str, ...]] = {
     _ITEMS: ("popularity_bias", "intra_list_similarity", "unexpectedness"),
     _TEXTS: ("bleu", "rouge", "faithfulness", "groundedness", "answer_relevancy",
              "answer_relevance", "bertscore", "exact_match", "perplexity"),
+    "Kaggle's form of nDCG is a dialect: --dialect kaggle, or dialect='kaggle' in Python.": ("kaggle",),
+    "The two forms of DCG in Wikipedia are DCG and DCG(gain=exp2); divided by their ideals, nDCG and nDCG(gain=exp2).": (
+        "wikipedia",),
     "It measures clicks, not a ranking; to use clicks, pass them as grades in the judgments.": ("ctr", "clicks", "click"),
 }  # fmt: skip
 """Names of quantities that gainful does not measure, by the hint to print."""
