@@ -2,7 +2,6 @@
 
 import ast
 import pickle
-import re
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -30,6 +29,7 @@ PASSING = {
     "split",
     "format",
 }
+OURS = frozenset(gf.errors.__all__)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 CODED = {"code", "usual_code"}
 
@@ -42,10 +42,10 @@ def modules() -> dict[str, ast.Module]:
     }
 
 
-def own_errors(function: ast.AST) -> set[str]:
+def own_errors(nodes: list[ast.AST]) -> set[str]:
     """Return how a function calls errors of ours: those that it catches, and its arguments."""
     names = set()
-    for node in [function, *parts_of(function)]:
+    for node in nodes:
         match node:
             case ast.ExceptHandler(name=str(name), type=ast.AST() as kind) if is_ours(kind):
                 names.add(name)
@@ -56,8 +56,11 @@ def own_errors(function: ast.AST) -> set[str]:
 
 def is_ours(kind: ast.AST) -> bool:
     """Whether a type names an error of gainful; the texts of other libraries may be all that they say."""
-    words = re.findall(r"\w+", ast.unparse(kind))
-    return any(word in gf.errors.__all__ for word in words)
+    return any(
+        getattr(node, "id", getattr(node, "attr", getattr(node, "value", None))) in OURS
+        for node in ast.walk(kind)
+        if isinstance(node, ast.Name | ast.Attribute | ast.Constant)
+    )
 
 
 def is_text_of_an_error(node: ast.AST, ours: set[str]) -> bool:
@@ -75,18 +78,20 @@ def is_text_of_an_error(node: ast.AST, ours: set[str]) -> bool:
 
 
 def parts_of(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function or a module, without those of functions inside."""
-    for node in ast.iter_child_nodes(function):
+    """Yield the nodes of a function or a module in order, without those of functions inside."""
+    waiting = [*ast.iter_child_nodes(function)][::-1]
+    while waiting:
+        node = waiting.pop()
         if not isinstance(node, FUNCTIONS):
             yield node
-            yield from parts_of(node)
+            waiting += [*ast.iter_child_nodes(node)][::-1]
 
 
 def steering(tree: ast.AST) -> Iterator[int]:
     """Yield the lines that compare, search or convert a text of an error, or a variable that was made of one."""
     for function in [tree, *(node for node in ast.walk(tree) if isinstance(node, FUNCTIONS))]:
         nodes = list(parts_of(function))
-        ours, texts = own_errors(function), set[str]()
+        ours, texts = own_errors(nodes), set[str]()
         if not any(is_text_of_an_error(node, ours) for node in nodes):
             continue
 

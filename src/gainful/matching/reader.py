@@ -36,7 +36,7 @@ from gainful.rows.files import (
     refuse_open_file,
     unpacked,
 )
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, WORD, Kind, RunInOrder
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, RunInOrder
 from gainful.rows.identifiers import UNTYPED, IdType, decided_type, in_order, type_of_ids
 from gainful.rows.input_types import Run, TableLike
 from gainful.rows.mistakes import Sample
@@ -384,7 +384,7 @@ def _showing_words(judgments: object, columns: Columns, session: Session) -> Ite
         known = columns.option("grade_words") is not None
         path = isinstance(judgments, str | os.PathLike) and path_of(judgments) != "-"
         again = path or isinstance(judgments, Mapping) or is_lasting(judgments)
-        if problem.code != WORD or known or not again:
+        if problem.code != "rows.grade-word" or known or not again:
             raise
         from gainful.rows.side_table_reader import with_all_words
 

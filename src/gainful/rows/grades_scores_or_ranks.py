@@ -140,7 +140,7 @@ class Kind:
         text = value.strip() if isinstance(value, str) else ""
         is_word = self.number == JUDGMENTS.number and _is_word(text)
         known = text.casefold() in (*_TRUTH, *_NOTHING)
-        return WORD if is_word and not known else "rows.not-finite"
+        return "rows.grade-word" if is_word and not known else "rows.not-finite"
 
     def no_number(
         self, where: str, value: object, found: str = "", *, finite: bool = True
@@ -148,7 +148,7 @@ class Kind:
         """Return the error for a value that isn't a number, or isn't finite."""
         expected = f"a {'finite number as ' * finite}{self.number}"
         found, advice, code = found or shown(value), self.advice(value), self.code(value)
-        code = code if finite or code == WORD else ""
+        code = code if finite or code == "rows.grade-word" else ""
         return InputError(where, expected, found, advice, code=code, subject=value)
 
     def inexact(self, where: str, found: str) -> InputError:
@@ -246,8 +246,6 @@ def other_kind(count: int, kind: Kind) -> str:
 
 # --- words as grades
 
-WORD = "rows.grade-word"
-"""The code of errors about words as grades."""
 PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
         "esci": {"Exact": 3.0, "Substitute": 2.0, "Complement": 1.0, "Irrelevant": 0.0},
@@ -294,7 +292,7 @@ class GradeWords:
             f"a finite number, or one of the words {_listed(self.words)}, as grade",
             "nothing" if word is None else shown(word),
             f"{did_you_mean(word, self.words)}{more}",
-            code=WORD,
+            code="rows.grade-word",
             subject=word,
         )
 

@@ -29,7 +29,7 @@ from gainful.rows.files import (
     plain_file,
     refuse_versioned_tables,
 )
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, WORD, Kind, advice_on_words, number_in
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind, advice_on_words, number_in
 from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_column, type_of_ids
 from gainful.rows.records_of_lists import has_name_of_list, holds_documents
 from gainful.rows.run_and_judgment_columns import (
@@ -263,7 +263,7 @@ def typed(table: TypedTable, kind: Kind, columns: Given, session: Session) -> So
             words = [word.replace("''", "'") for word in _QUOTED.findall(full_type)]
             where, found = f"{name}, column {names[places[2]]!r}", shown(", ".join(words))
             advice = advice_on_words(words)
-            raise InputError(where, "numbers as grade", found, advice, code=WORD)
+            raise InputError(where, "numbers as grade", found, advice, code="rows.grade-word")
         refuse_type(name, described[places[2]], f"numbers as {kind.number}", _NUMBERS)
     else:
         number, full_type = repr(kind.implied), "DOUBLE"

@@ -18,7 +18,7 @@ from gainful.message_texts import did_you_mean, shown
 from gainful.rows.decimal_parsing import number_in_text
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
 from gainful.rows.files import LocalFile, path_of
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, WORD, GradeWords, advice_on_words
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, GradeWords, advice_on_words
 from gainful.rows.identifiers import UNTYPED, IdType, id_text, refuse_halves, type_of_ids
 from gainful.rows.parquet_and_frame_tables import (
     FRACTIONS,
@@ -363,9 +363,9 @@ class _Cells:
         try:
             return tuple([check(cell, role, row) for row, cell in enumerate(column)])
         except InputError as problem:
-            if problem.code != WORD:
+            if problem.code != "rows.grade-word":
                 raise
-            words = (cell for cell in column if JUDGMENTS.code(cell) == WORD)
+            words = (cell for cell in column if JUDGMENTS.code(cell) == "rows.grade-word")
             raise problem.with_remedy(advice_on_words(words)) from None
 
     def _ids(self, column: Sequence[Any], role: Role) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from gainful.rows.files import (
     no_text,
     opened,
 )
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, WORD, Kind, number_in, other_kind
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, number_in, other_kind
 from gainful.rows.identifiers import ROWS_OR_JSON, id_text, is_list_as_text
 from gainful.rows.run_and_judgment_columns import (
     ALIASES,
@@ -644,7 +644,7 @@ def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
         return _table_row(number, fields, layout, kind)
     except InputError as problem:
         is_header = number == 1 and not layout.numbered and _names_columns(fields)
-        if is_header and problem.code in ("rows.not-finite", WORD):
+        if is_header and problem.code in ("rows.not-finite", "rows.grade-word"):
             written = shortened(repr(" ".join(fields)))
             remedy = f"{written} looks like a header. TREC files don't have one, so remove it."
             header = problem.with_remedy(remedy)

@@ -211,7 +211,7 @@ def test_duplicates_follow_the_policy(files):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (7, "a dict {query: {subtopic: probability}}"),
+        (7, "a dict {query: {subtopic: weight}}"),
         ({"q1": {"1": 1, "2": 1}}, "none for query 'q2'"),
         ({"q1": {"1": 1}, "q2": {"7": 1}}, "weights, query 'q1': expected every subtopic"),
         (

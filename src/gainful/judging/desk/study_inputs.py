@@ -13,7 +13,7 @@ from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.judging.desk.study_records import Grade
 from gainful.message_texts import counted, shown
-from gainful.rows.grades_scores_or_ranks import PRESETS, WORD
+from gainful.rows.grades_scores_or_ranks import PRESETS
 from gainful.rows.identifiers import examples
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.side_table_columns import PAIRS, WHOLE_DOC_TEXTS, WHOLE_QUERY_TEXTS, Role
@@ -147,7 +147,7 @@ def read_judgments(
     try:
         rows = [*_rows_of(judgments, gf.write_judgments, name)]
     except InputError as problem:
-        if problem.code != WORD or not words:
+        if problem.code != "rows.grade-word" or not words:
             raise
         rows = [*_rows_of(judgments, partial(gf.write_judgments, grade_words=words), name)]
     return {(row["query"], row["doc"]): float(row["grade"]) for row in rows}
