@@ -21,6 +21,7 @@ from reports import (
     odd_names,
     own_ideals,
     saved,
+    shared_ranks,
     single,
     undefined,
 )
@@ -44,6 +45,7 @@ MAKERS = {
     "long_names": long_names,
     "odd_names": odd_names,
     "saved": saved,
+    "shared_ranks": shared_ranks,
     "history": history,
     "hostile_history": partial(history, HOSTILE[2], HOSTILE[1]),
     "nERR@5": partial(family, "nERR@5"),

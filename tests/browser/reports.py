@@ -137,6 +137,16 @@ def own_ideals():
     return Case(judgments, runs, made.payload())
 
 
+def shared_ranks():
+    """Documents with equal scores share ranks."""
+    judgments, runs = (
+        {"q": {"a": 3, "b": 1, "c": 2}},
+        {"one": {"q": {"a": 2, "b": 1, "c": 1, "d": 0.5}}},
+    )
+    made = report(judgments, runs, "nDCG@4", policy=gf.Policy(ties="average"))
+    return Case(judgments, runs, made.payload())
+
+
 def undefined():
     """A query without a value, so that no run has a mean."""
     judgments = EXAMPLES / "judgments.qrels"

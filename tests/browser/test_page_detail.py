@@ -166,6 +166,20 @@ def test_a_detail_says_what_a_change_of_a_list_would_do(opened, reports, run):
         assert command == f"{start} --remove {rank}"
 
 
+def test_a_change_of_documents_that_share_ranks(opened, reports):
+    page, case = opened("shared_ranks", at="#query=q"), reports("shared_ranks")
+    for change, first, second in (("swap 1,2", 0, 1), ("swap 2,4", 1, 3)):
+        found = gf.explain(
+            case.judgments, case.runs["one"], "nDCG@4", query="q", what_if=change,
+            policy=gf.Policy(ties="average"),
+        )  # fmt: skip
+        assert changed(page, first=at(first), second=at(second))[0] == found.effect.replace(
+            "−", "-"
+        )
+    sentence, _ = changed(page, kind={"label": "Remove a document"})
+    assert "because documents share ranks" in sentence
+
+
 def test_a_change_of_a_short_list(opened, reports):
     """The list of the first run ends above the cutoff, and its ideal is its own."""
     page, case = opened("own_ideals", at="#query=r"), reports("own_ideals")

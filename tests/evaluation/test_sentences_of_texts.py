@@ -67,6 +67,18 @@ def test_what_if_two_documents_changed_places(
     assert (" leaves " in explained.effect) == (before == after)
 
 
+def test_what_if_two_documents_changed_places_and_one_shares_its_ranks() -> None:
+    """The terms of documents that share ranks 2 and 3 change together."""
+    judgments, run = {"q": {"a": 3, "b": 1, "c": 2}}, {"q": {"a": 2, "b": 1, "c": 1, "d": 0.5}}
+    how = {"query": "q", "what_if": "swap 1,2", "policy": gf.Policy(ties="average")}
+    effect = gf.explain(judgments, run, "DCG@4", **how).effect
+    shared = (1 / math.log2(3) + 1 / math.log2(4)) / 2
+    first = gf.explain(judgments, run, "DCG@4", query="q", policy=how["policy"])
+    swapped_in = first.parts[0].steps[1].grade  # b or c, by the order of the table
+    assert f"−{3 - swapped_in:.3f} at rank 1" in effect
+    assert f"+{(3 - swapped_in) * shared:.3f} at ranks 2–3" in effect
+
+
 def test_rank_2_has_no_discount_in_the_older_formula() -> None:
     assert gf.dcg([0, 3], discount="jarvelin") == 3.0
 

@@ -185,12 +185,12 @@ def _terms(before: Part, after: Part) -> str:
     if not after.adds:
         return ""
     old, new = _by_rank(before), _by_rank(after)
-    gaps = {rank: new.get(rank, 0.0) - old.get(rank, 0.0) for rank in sorted({*old, *new})}
-    gaps = {rank: gap for rank, gap in gaps.items() if abs(gap) > _SAME}
+    gaps = {ranks: new.get(ranks, 0.0) - old.get(ranks, 0.0) for ranks in sorted({*old, *new})}
+    gaps = {ranks: gap for ranks, gap in gaps.items() if abs(gap) > _SAME}
     if not gaps:
         return "no term changes"
     some = [*gaps.items()][:_MOST_TERMS]
-    listed = [f"{_signed(gap)} at rank {rank}" for rank, gap in some]
+    listed = [f"{_signed(gap)} at {_named(*ranks)}" for ranks, gap in some]
     if len(gaps) > len(some):
         listed.append(f"at {counted(len(gaps) - len(some), 'more rank')}")
     *first, last = listed
@@ -199,8 +199,17 @@ def _terms(before: Part, after: Part) -> str:
     return f"the terms change by {terms}" + (", which cancel" if cancel else "")
 
 
-def _by_rank(part: Part) -> Mapping[int, float]:
-    return {step.rank: step.contribution for step in part.steps}
+def _by_rank(part: Part) -> Mapping[tuple[int, int], float]:
+    """Return the terms by their ranks; those of documents that share ranks are added."""
+    terms: dict[tuple[int, int], float] = {}
+    for step in part.steps:
+        ranks = (step.rank, step.rank_last)
+        terms[ranks] = terms.get(ranks, 0.0) + step.contribution
+    return terms
+
+
+def _named(first: int, last: int) -> str:
+    return f"rank {first}" if first == last else f"ranks {first}–{last}"
 
 
 def _total(before: Part, after: Part) -> str:

@@ -104,8 +104,12 @@ function afterChange(detail, { run, kind, first, second, grade }) {
     if (ideal !== null) ideal = idealAfter(detail, run, old === null ? 0 : slots[first][3], now[first]);
     if (typeof ideal === "string") return ideal;
   }
-  const terms = slots.map(([, , , , discount, contribution], at) => (at < now.length ? now[at] * discount : 0) - contribution);
-  return { what, terms, total: list.total + sum(terms), ideal };
+  const terms = new Map(); // those of documents that share ranks are added
+  for (const [at, [, rank, last, , discount, contribution]] of slots.entries()) {
+    const ranks = last === null || last === rank ? `rank ${rank}` : `ranks ${rank}–${last}`;
+    terms.set(ranks, (terms.get(ranks) ?? 0) + (at < now.length ? now[at] * discount : 0) - contribution);
+  }
+  return { what, terms, total: list.total + sum([...terms.values()]), ideal };
 }
 
 /** The sum of the ideal if a judged gain were another one. */
@@ -127,12 +131,12 @@ function idealAfter(detail, run, old, gain) {
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
 function termsText(terms) {
-  const gaps = terms.map((gap, at) => [gap, at + 1]).filter(([gap]) => Math.abs(gap) > SAME);
+  const gaps = [...terms].filter(([, gap]) => Math.abs(gap) > SAME);
   if (!gaps.length) return "no term changes";
-  const texts = gaps.slice(0, MOST_TERMS).map(([gap, rank]) => `${withSign(gap)} at rank ${rank}`);
+  const texts = gaps.slice(0, MOST_TERMS).map(([ranks, gap]) => `${withSign(gap)} at ${ranks}`);
   if (gaps.length > MOST_TERMS) texts.push(`at ${plural(gaps.length - MOST_TERMS, "more rank")}`);
   const all = texts.length > 1 ? `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}` : texts[0];
-  return `the terms change by ${all}${gaps.length > 1 && Math.abs(sum(terms)) < SAME ? ", which cancel" : ""}`;
+  return `the terms change by ${all}${gaps.length > 1 && Math.abs(sum([...terms.values()])) < SAME ? ", which cancel" : ""}`;
 }
 
 function totalText(name, before, after) {
