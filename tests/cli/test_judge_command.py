@@ -70,6 +70,11 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
         (["--db", "none.db"], "on the command line gainful judge RUN… --queries FILE --docs FILE"),
         (["a.run", *TEXTS, "--guideline", "none.txt"], "none.txt"),
         (["none.run", *TEXTS], "none.run"),
+        (["--clicks", "log.csv"], "--clicks requires RUNs"),
+        (["a.run", *TEXTS, "--clicks", "none.csv"], "none.csv"),
+        (["a.run", *TEXTS, "--clicks", "docs.tsv"], "docs.tsv"),
+        (["a.run", *TEXTS, "--columns", "clicks.doc=sku"], "--columns clicks.doc needs --clicks."),
+        (["a.run", *TEXTS, "--columns", "doc=sku"], "name the columns of --clicks as clicks.doc"),
         (["--port", "99999"], "99999"),
         (["--invite", " lead "], "--invite lead: the lead already has a link"),
     ],
@@ -369,3 +374,36 @@ def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
         versions = [event.guideline for event in judged.record()]
         assert versions == [0] * 260 + [1]  # what the page showed, not what held when it was read
         assert judged.progress().done == 260
+
+
+def test_clicks_decide_what_is_judged_next(folder, cli):
+    rows = [
+        f"{s},{s},q,{doc},{rank},{int(s % 4 == 0)}"
+        for s in range(200)
+        for rank, doc in enumerate(("d1",))
+    ]
+    (folder / "log.csv").write_text(
+        "session,list,query,sku,position,clicked\n" + "\n".join(rows) + "\n"
+    )
+    (folder / "c.run").write_text("q Q0 d1 1 3 c\nq Q0 d2 2 2 c\nq Q0 d3 3 1 c\n")
+    (folder / "judged.qrels").write_text("q 0 d3 1\n")
+    (folder / "gainful.toml").write_text('columns.query = "question"\n')  # of other inputs
+    call = [
+        "c.run",
+        *TEXTS,
+        "--judgments",
+        "judged.qrels",
+        "--offline",
+        "--invite",
+        "ann",
+        "--budget",
+        "1",
+    ]
+    clicks = ["--clicks", "log.csv", "--columns", "clicks.doc=sku"]
+    first = {}
+    for more in ([], clicks):
+        done = cli("judge", *call, *more, "-o", "ann.html", "--db", f"{len(more)}.db")
+        assert done.returncode == 0, done.stderr
+        with gf.judging.Study(f"{len(more)}.db") as made, made._store.reading() as rows:
+            first[len(more)] = rows.one("SELECT doc FROM item ORDER BY place")[0]
+    assert first == {0: "d1", 4: "d2"}

@@ -201,6 +201,25 @@ def work(
         return function(*inputs, **own | shared)
 
 
+def columns_of_input(options: Options, name: str) -> dict[str, str]:
+    """Return the columns of one input, such as log.doc, in a command whose other inputs have none.
+
+    Other columns in the project file are ignored.
+    """
+    project = current_project()
+    of_project = {} if project is None else project.values.get("columns", {})
+    columns = pairs("--columns", options["columns"], f"{name}.ROLE=NAME, such as {name}.doc=sku")
+    own = {role: column for role, column in columns.items() if role.startswith(f"{name}.")}
+    for role in columns:
+        if role not in own and role not in of_project:
+            raise click.UsageError(
+                f"--columns {role}: name the columns of --{name} as {name}.{role}."
+            )
+    if not own:
+        set_aside(options, ["columns"])
+    return own
+
+
 def read_click_log(
     path: str | None, shared: dict[str, Any], name: str
 ) -> "gf.results.ClickLog | None":
@@ -213,7 +232,10 @@ def read_click_log(
             raise click.UsageError(f"--columns {next(iter(own))} needs --{name}.")
         return None
     named = {key.removeprefix(f"{name}."): column for key, column in own.items()}
-    return gf.behaviour.read_log(path, columns=named)
+    try:
+        return gf.behaviour.read_log(path, columns=named)
+    except gf.errors.InputError as problem:
+        raise (problem.at(path) if problem.where == "log" else problem) from None
 
 
 def reading(shared: dict[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,10 @@ class _AgreementTable(option.Choice):
         return f"{message} Only with --run: {', '.join(_OF_CONCLUSIONS)}."
 
 
+_CLICK_LOG = (
+    "a click log, as for `gainful clicks`. Documents whose clicks say little about their grade come first. "
+    "--columns clicks.doc=NAME names a column."
+)
 _MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 _CACHE = ".answers.jsonl"
 _LETTERS = 4  # characters per token, roughly
@@ -49,7 +53,7 @@ _NOTED = ("table", "markdown", "latex", "html")  # formats with room for a summa
         "--grades GRADES": "With --judgments: the possible grades, such as 0,1,2,3. With words, Exact=3,Irrelevant=0, also the same as --grade-words.  "
         "[default: 0 and the lowest and highest grade in the judgments]",
         "--compare NAME NAME": "With --judgments: settle the difference between two runs, named after their files without the extension.",
-        "--clicks INPUT": "With --judgments: a click log, as for `gainful clicks`. Documents whose clicks say little about their grade come first. --columns clicks.doc=NAME names a column.",
+        "--clicks INPUT": f"With --judgments: {_CLICK_LOG}",
         f"--format, -f [{'|'.join(call.formats_of('pools'))}]": "The output format; trec: query 0 doc grade, with ? for unjudged.  "
         "[default: by the extension of --output; table]",
     },
@@ -106,6 +110,8 @@ def _judging_scale(text: str) -> str | dict[float, str]:
         "--order [effect|verdict|random|rank]": "The order of the documents. effect: first those that could change the measure most; verdict: those that could reverse the comparison of two RUNs; "
         "random: shuffled; rank: by the best rank in any RUN.  [default: effect]",
         "--compare NAME NAME": "The two RUNs of --order verdict, named after their files without the extension, the baseline first.  [default: the first two]",
+        "--clicks INPUT": f"With --order effect or verdict: {_CLICK_LOG}",
+        "--columns ROLE=NAME...": "The name of a column of --clicks that isn't recognised, such as clicks.doc=sku; repeat for more.",
         "--overlap NUMBER>=1": "The number of assessors per document.  [default: 1]",
         "--overlap-share SHARE>=0.0<=1.0": "The share of documents, drawn at random, that --overlap assessors judge, such as 0.2; one assessor judges the others.  [default: 1]",
         "--show-ranks/--hide-ranks": "Whether assessors see the ranks of a document in the RUNs.  [default: hide-ranks]",
@@ -160,6 +166,7 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
     # Everything that can fail comes before the study is created or changed.
     call.check_files()
     guideline = None if options["guideline"] is None else _guideline(options["guideline"])
+    options["clicks"] = _clicks_of(options)
     with ExitStack() as stack:
         address = None
         if not (offline or merged):
@@ -183,6 +190,13 @@ def _guideline(file: str) -> str:
         raise gf.errors.InputError(file, "a text file in UTF-8", str(problem)) from None
 
 
+def _clicks_of(options: Options) -> "gf.results.ClickJudgments | None":
+    """Return what --clicks says about documents."""
+    shared: dict[str, Any] = {"columns": call.columns_of_input(options, "clicks")}
+    log = call.read_click_log(options["clicks"], shared, "clicks")
+    return None if log is None else gf.behaviour.click_judgments(log)
+
+
 def _study(runs: tuple[str, ...], options: Options) -> Any:
     from gainful.judging.desk.offline import LEASE
 
@@ -194,7 +208,7 @@ def _study(runs: tuple[str, ...], options: Options) -> Any:
     for name, path in texts.items():
         if path is None:
             raise click.UsageError(f"Missing option '--{name}': assessors need the texts to judge.")
-    chosen = {name: options[name] for name in option.OF_A_NEW_STUDY.split()}
+    chosen = {name: options[name] for name in option.OF_A_NEW_STUDY.split() if name != "columns"}
     how = call.keywords(gf.judging.Study.create, chosen)
     return gf.judging.Study.create(options["db"], named, **how, **lease)
 

@@ -585,7 +585,7 @@ class Conflict(NamedTuple):
 
 _POLICY = " ".join(choice.name for choice in gf.measures.choices())
 OF_TABLES = "documents offsets chunk_table subtopic_judgments nuggets abstentions confidence lengths sessions items separator vectors history expected"
-OF_A_NEW_STUDY = "queries docs judgments scale depth order compare overlap overlap_share show_ranks doc_format image_hosts tags seed title"
+OF_A_NEW_STUDY = "queries docs judgments scale depth order compare overlap overlap_share show_ranks doc_format image_hosts tags seed title clicks columns"
 _MACHINE = "memory threads temp_dir unpacked engine master"
 _SAMPLING = "weights clusters strata arrival population"
 _COMPARING = "anytime pairs test correction baseline margin tie resamples seed slices by"
@@ -696,6 +696,7 @@ FULL_HELP = "gainful.full_help"  # in a context: whether to show the full help
 _OWN = {
     ("watch", "baseline"),
     ("clicks", "columns"),
+    ("judge", "columns"),
     ("run", "engine"),
     ("conformance", "dialect"),
     ("fuse", "weights"),
@@ -748,7 +749,7 @@ _NAMED = {
     "compare": "judgments human model design drawn_at_random documents_drawn_at_random estimate grades random_sample interval worst best slices by html dialect summary",
     "report": "grades log depth estimate model random_sample interval",
     "watch": "judgments dialect baseline label interval slices by commit time keep_runs openmetrics webhook_template",
-    "judge": "order compare overlap_share show_ranks doc_format image_hosts tags title guideline secret behind_proxy no_open budget as",
+    "judge": "order clicks columns compare overlap_share show_ranks doc_format image_hosts tags title guideline secret behind_proxy no_open budget as",
     "collect": "parameters per_prompt batch longest missing_texts ask_again per_minute timeout price_per_call retries name",
     "recommend": "separator expected slices by",
     "history": "slices",

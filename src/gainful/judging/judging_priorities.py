@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gainful import arguments
+from gainful.behaviour.judgments_from_clicks import ClickJudgments
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.unjudged.bounds_by_family import PossibleGrades, read_scale
@@ -237,6 +239,21 @@ def prioritise(
             apart = [first - second for first, second in pairs]
             widths[candidate] = max(apart) - min(apart)
     return Priorities(widths, tried, standings, values)
+
+
+def widths_of_clicks(clicks: ClickJudgments | None) -> dict[Candidate, float]:
+    """Return the widths of the intervals of grades from clicks, at most 1; empty without clicks."""
+    if clicks is None:
+        return {}
+    arguments.one_of_type(clicks, "clicks", ClickJudgments, "what click_judgments returns")
+    return {(row.query, row.doc): min(row.high - row.low, 1.0) for row in clicks.rows}
+
+
+def weighted_by_clicks(
+    priorities: Mapping[Candidate, float], widths: Mapping[Candidate, float]
+) -> dict[Candidate, float]:
+    """Return priorities, each times the width of the interval of its grade from clicks; 1 if users never saw the document."""
+    return {pair: priority * widths.get(pair, 1.0) for pair, priority in priorities.items()}
 
 
 def _changes(

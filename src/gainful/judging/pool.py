@@ -16,7 +16,12 @@ from gainful.judging.gathered_inputs import (
     read_measured,
     read_whole,
 )
-from gainful.judging.judging_priorities import prioritise, read_compared
+from gainful.judging.judging_priorities import (
+    prioritise,
+    read_compared,
+    weighted_by_clicks,
+    widths_of_clicks,
+)
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted, shown
@@ -323,7 +328,7 @@ def next_to_judge(
     gathered = gather(named, judgments, request, depth=deep, options=options)
     with speaking(request.tool):
         moves = prioritise(gathered, target, gathered.policy, grades, deep, compared)
-    widths = _less_by_clicks(moves.widths, clicks)
+    widths = weighted_by_clicks(moves.widths, widths_of_clicks(clicks))
     rows = [
         replace(row, priority=widths[row.query, row.doc])
         for row in _rows(gathered)
@@ -361,7 +366,7 @@ def _prioritised(
     deepest = min(depth, measure.cutoff or depth)
     with speaking(request.tool):
         moves = prioritise(gathered, measure, gathered.policy, grades, deepest)
-    widths = _less_by_clicks(moves.widths, clicks)
+    widths = weighted_by_clicks(moves.widths, widths_of_clicks(clicks))
     rows = [replace(row, priority=widths.get((row.query, row.doc))) for row in _rows(gathered)]
     if budget is not None:
         rows = _highest([row for row in rows if row.priority is not None], budget)
@@ -377,17 +382,6 @@ def _prioritised(
         query_type=gathered.query_type,
         doc_type=gathered.doc_type,
     )
-
-
-def _less_by_clicks(
-    widths: Mapping[tuple[str, str], float], clicks: ClickJudgments | None
-) -> Mapping[tuple[str, str], float]:
-    """Return priorities by query and document, each times the width of its grade's interval from clicks, if there are any."""
-    if clicks is None:
-        return widths
-    arguments.one_of_type(clicks, "clicks", ClickJudgments, "what click_judgments returns")
-    known = {(row.query, row.doc): min(row.high - row.low, 1.0) for row in clicks.rows}
-    return {pair: width * known.get(pair, 1.0) for pair, width in widths.items()}
 
 
 def _highest(rows: list[Pooled], budget: int | None) -> list[Pooled]:

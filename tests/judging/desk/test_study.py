@@ -492,3 +492,52 @@ def test_former_names_work_and_say_what_to_write_now(tmp_path):
 
 def test_a_study_has_few_members():
     assert len([name for name in dir(gf.judging.Study) if not name.startswith("_")]) <= 25
+
+
+def _clicks(shows):
+    """Return judgments from clicks of a quarter of the times that documents were shown."""
+    rows = [
+        {"query": query, "doc": doc, "impressions": count, "clicks": count // 4}
+        for (query, doc), count in shows.items()
+    ]
+    return gf.behaviour.click_judgments(rows, "ctr")
+
+
+def _order(study):
+    with study._store.reading() as transaction:
+        return [
+            doc
+            for (doc,) in transaction.all("SELECT doc FROM item WHERE practice = 0 ORDER BY place")
+        ]
+
+
+@pytest.mark.parametrize("order", ["effect", "verdict"])
+def test_documents_come_first_that_clicks_say_little_about(tmp_path, order):
+    address, run = tmp_path / "study.db", {"q": {"seen": 4, "rare": 3, "new": 2, "a": 1}}
+    runs = {"one": run, "two": {"q": {"a": 2, "b": 1}}}
+    clicks = _clicks({("q", "seen"): 400, ("q", "rare"): 8, ("q", "not in the study"): 9})
+    options = {
+        "runs": runs, "queries": {"q": "bread"}, "docs": {doc: doc for doc in (*run["q"], "b")},
+        "measure": "P@3", "order": order, "judgments": {"q": {"a": 1, "b": 1}},
+    }  # fmt: skip
+    with create(address, **options) as study:
+        assert _order(study)[:3] == ["seen", "rare", "new"]  # equal effects: by rank
+    with create(address, clicks=clicks, **options) as study:  # an existing study gets them
+        assert _order(study)[:3] == ["new", "rare", "seen"]
+        assert "clicks" not in study.settings
+    with gf.judging.Study(address) as study:
+        study.invite("ann")
+        assert [task.doc for task in study.assessor("ann").next(1)] == ["new"]
+        study.assessor("ann").grade(study.assessor("ann").next(1)[0].item, 1, key=key())
+        assert study._reorder(least=1)
+        left = [doc for doc in _order(study) if doc in ("rare", "seen")]
+        pool = gf.judging.next_to_judge(
+            study.judgments("mean"), runs, "P@3", grades=[0, 1, 2, 3], clicks=clicks,
+            compare=("one", "two") if order == "verdict" else None,
+        )  # fmt: skip
+        assert left == [row.doc for row in pool] == ["rare", "seen"]
+
+
+def test_clicks_are_judgments_from_clicks():
+    with pytest.raises(InputError, match="clicks: expected what click_judgments returns"):
+        create(clicks={"q1": {"a": 1.0}})

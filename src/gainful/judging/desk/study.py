@@ -16,6 +16,7 @@ import numpy as np
 import gainful as gf
 from gainful import arguments
 from gainful.arithmetic.cores import cached_property
+from gainful.behaviour.judgments_from_clicks import ClickJudgments
 from gainful.errors import GainfulError, InputError, StudyError, warn, without_warnings
 from gainful.judging.desk import assessor_acts
 from gainful.judging.desk.assessor_acts import ADJUDICATED, ROLES
@@ -65,6 +66,8 @@ from gainful.judging.desk.study_settings import (
     FROM_TEXT,
     LONGEST_NAME,
     MOST_DEPTH,
+    click_widths_in,
+    keep_click_widths,
     keep_setting,
     of_grades,
     on_scale,
@@ -80,6 +83,7 @@ from gainful.judging.desk.study_settings import (
     scale_text,
     settings_in,
 )
+from gainful.judging.judging_priorities import weighted_by_clicks, widths_of_clicks
 from gainful.message_texts import shown
 from gainful.output.writing.table_files import write_table
 from gainful.rows.identifiers import examples, in_order
@@ -166,6 +170,7 @@ class Study:
         tags: Sequence[str] | None = None,
         title: str | None = None,
         guideline: str | None = None,
+        clicks: ClickJudgments | None = None,
         lease: float = _LEASE,
     ) -> Self:
         """Create a study, or continue an existing one: new documents are added, and settings that are None stay.
@@ -197,6 +202,8 @@ class Study:
             tags: the reasons that the page offers with a grade; `()` for no reasons, common ones if None.
             title: the title of the study.
             guideline: the instructions for assessors; a changed text becomes a new version.
+            clicks: the result of `click_judgments`. In the orders by effect and verdict, documents that the clicks say
+                little about come first, as in `next_to_judge`. The study keeps how much the clicks say about its documents.
             lease: as for `Study`.
         """
         settings = read_settings(
@@ -206,6 +213,7 @@ class Study:
         new_scale = None if scale is None else read_scale(scale)
         if guideline is not None:
             read_text(guideline, "guideline", _LONGEST_GUIDELINE)
+        widths = None if clicks is None else widths_of_clicks(clicks)
         named = gf.inputs.find_runs(runs, judgments=judgments)
 
         def gather(
@@ -228,7 +236,7 @@ class Study:
         made = cls.__new__(cls)
         made._begin(address, lease, new=True)  # noqa: SLF001 - of this class
         try:
-            made._fill(brought or gather(*made._present()), settings, guideline)  # noqa: SLF001
+            made._fill(brought or gather(*made._present()), settings, guideline, widths)  # noqa: SLF001
         except BaseException:
             made.close()
             raise
@@ -240,7 +248,13 @@ class Study:
             rows = transaction.all("SELECT query, doc FROM item WHERE practice = 0")
             return settings_in(transaction), {(query, doc) for query, doc in rows}, self._store.name
 
-    def _fill(self, brought: "_Brought", changes: Mapping[str, str], guideline: str | None) -> None:
+    def _fill(
+        self,
+        brought: "_Brought",
+        changes: Mapping[str, str],
+        guideline: str | None,
+        widths: Mapping[tuple[str, str], float] | None,
+    ) -> None:
         settings, pairs = brought.settings, brought.pairs
         with self._store.writing() as transaction:
             made = settings_in(transaction)
@@ -259,6 +273,8 @@ class Study:
             add_texts(transaction, "query", {**{q: ("", "") for q, _ in pairs}, **brought.queries})
             add_texts(transaction, "doc", {**{d: ("", "") for _, d in pairs}, **brought.docs})
             add_items(transaction, pairs, brought.pooled)
+            if widths is not None:
+                keep_click_widths(transaction, widths)
             if guideline is not None:
                 add_guideline(transaction, guideline, self._now())
             _spread_overlap(transaction, settings)
@@ -1011,7 +1027,12 @@ class Study:
                 compare=compare,
                 depth=int(settings["depth"]),
             )
-        return {(row.query, row.doc): (-bool(row.flips), -(row.priority or 0.0)) for row in pool}
+        with self._store.reading() as transaction:
+            widths = click_widths_in(transaction)
+        priorities = {(row.query, row.doc): row.priority or 0.0 for row in pool}
+        priorities = weighted_by_clicks(priorities, widths)
+        flips = {(row.query, row.doc): bool(row.flips) for row in pool}
+        return {pair: (-flips[pair], -priority) for pair, priority in priorities.items()}
 
     def _judged(self, rule: str) -> dict[str, dict[str, float]]:
         """Return the merged grades as a dict; empty without grades."""

@@ -36,6 +36,7 @@ DEFAULTS = {
     "overlap_share": "1.0", "compare": "[]", "show_ranks": "no",
     "doc_format": "auto", "image_hosts": "[]", "tags": json.dumps(TAGS),
 }  # fmt: skip
+_CLICK_WIDTHS = "click_widths"  # large, so only read for the order
 FROM_TEXT: dict[str, Callable[[str], object]] = {
     "title": str,
     "depth": int,
@@ -122,9 +123,10 @@ def _read_reasons(value: object) -> list[str]:
 
 
 def settings_in(transaction: Transaction) -> dict[str, str]:
-    """Return all settings of a study as texts, including defaults."""
+    """Return all settings of a study as texts, including defaults, but not the widths from clicks."""
     # A study of an older version has fewer.
-    return {**DEFAULTS, **pairs_in(transaction, "SELECT name, value FROM study")}
+    sql = f"SELECT name, value FROM study WHERE name <> '{_CLICK_WIDTHS}'"
+    return {**DEFAULTS, **pairs_in(transaction, sql)}
 
 
 def keep_setting(transaction: Transaction, name: str, value: str) -> None:
@@ -133,6 +135,22 @@ def keep_setting(transaction: Transaction, name: str, value: str) -> None:
         "INSERT INTO study (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         name, value,
     )  # fmt: skip
+
+
+def keep_click_widths(transaction: Transaction, widths: Mapping[tuple[str, str], float]) -> None:
+    """Write the widths of the intervals of grades from clicks, for the documents of the study."""
+    by_query: dict[str, dict[str, float]] = {}
+    for query, doc in transaction.all("SELECT query, doc FROM item WHERE practice = 0"):
+        if (query, doc) in widths:
+            by_query.setdefault(query, {})[doc] = widths[query, doc]
+    keep_setting(transaction, _CLICK_WIDTHS, json.dumps(by_query))
+
+
+def click_widths_in(transaction: Transaction) -> dict[tuple[str, str], float]:
+    """Return the widths that were written; empty without clicks."""
+    row = transaction.one(f"SELECT value FROM study WHERE name = '{_CLICK_WIDTHS}'")
+    by_query = {} if row is None else json.loads(row[0])
+    return {(query, doc): width for query, docs in by_query.items() for doc, width in docs.items()}
 
 
 def scale_text(scale: Iterable[Grade]) -> str:
