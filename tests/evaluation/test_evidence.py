@@ -256,8 +256,50 @@ def test_equal_scores_are_ordered_like_documents_by_id_or_as_they_come():
     ]
     assert rank({"q": in_order}) == 2
     assert rank({"q": in_order[::-1]}) == 1
-    with pytest.raises(gf.errors.PolicyError, match="policy ties"):
-        rank(tied, chunk_table=table, policy={"ties": "average"})
+    for ties in ("average", "best", "worst"):
+        with pytest.raises(gf.errors.PolicyError, match=f"policy ties: .* found '{ties}'"):
+            rank(tied, chunk_table=table, policy={"ties": ties})
+
+
+def test_the_printed_policy_is_the_order_of_chunks_with_equal_scores():
+    judged = {"q": [("d", 0, 10)]}
+    chunks = [
+        {"document": doc, "start": 0, "end": 10, "score": score}
+        for doc, score in (("x", 2), ("d", 2), ("c", 2), ("d", 1), ("y", 1))
+    ]
+    chunks[3] |= {"start": 20, "end": 30}
+    measures = ["evidence_complete_RR", "RR"]
+    for policy in (None, {"ties": "order"}):
+        scores = gf.evaluate(judged, {"q": chunks}, measures, offsets="characters", policy=policy)
+        assert [*scores.means.values()] == [1 / 2, 1 / 2]
+        assert scores.policy.ties == "order"
+    for ties in ("doc", "doc_ascending"):
+        with pytest.raises(gf.errors.PolicyError, match="order for chunks with equal scores") as e:
+            gf.evaluate(
+                judged, {"q": chunks}, measures, offsets="characters", policy={"ties": ties}
+            )
+        assert "query 'q', 2" in str(e.value)
+    named = [chunk | {"id": name} for chunk, name in zip(chunks, "bacde", strict=True)]
+    for ties, place in (("auto", 3), ("doc", 3), ("doc_ascending", 1), ("order", 2)):
+        scores = gf.evaluate(
+            judged, {"q": named}, measures, offsets="characters", policy={"ties": ties}
+        )
+        assert scores["evidence_complete_RR"] == 1 / place
+    # Without scores, or with different ones, no order has to be chosen.
+    plain = [{name: chunk[name] for name in ("document", "start", "end")} for chunk in chunks]
+    assert gf.evaluate(judged, {"q": plain}, measures, offsets="characters").policy.ties == "doc"
+
+
+def test_a_response_of_a_search_service_keeps_its_order_of_chunks_with_equal_scores():
+    hits = [{"_id": one, "_score": 1.0} for one in ("a", "c", "b")]
+    response = {"hits": {"hits": hits}}
+    table = {"a": ("x", 0, 10), "b": ("y", 0, 10), "c": ("d", 0, 10)}
+    scores = gf.evaluate(
+        {"q": [("d", 0, 10)]}, {"q": response}, ["evidence_complete_RR", "RR"],
+        chunk_table=table, offsets="characters",
+    )  # fmt: skip
+    assert [*scores.means.values()] == [1 / 2, 1 / 2]
+    assert scores.policy.ties == "order"
 
 
 def test_documents_count_by_their_best_chunk():

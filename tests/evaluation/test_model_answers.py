@@ -102,6 +102,36 @@ def test_udcg_by_hand():
     assert found["lost"]["UDCG"] == 0.0
 
 
+def test_udcg_is_explained_by_passage():
+    judgments, run = {"q": {"a": 1, "b": 0, "d": 1}}, {"q": ["b", "x", "a", "d"], "r": ["a"]}
+    probabilities = {"q": {"a": 0.1, "b": 0.5, "x": 0.4, "d": 0.9}}
+    explained = gf.explain(judgments, run, "UDCG@3", query="q", abstentions=probabilities)
+    (part,) = explained.to_dict()["parts"].values()
+    assert (part["gain"], part["discount"]) == ("w", "1 − p")
+    assert [(step["doc"], step["grade"]) for step in part["steps"]] == [
+        ("b", 0),
+        ("x", None),
+        ("a", 1),
+    ]
+    terms = [-0.5 / 3, -0.6 / 3, 0.9]
+    assert [step["contribution"] for step in part["steps"]] == pytest.approx(terms)
+    assert part["total"] == pytest.approx(sum(terms))
+    assert explained.value == pytest.approx(1 / (1 + np.exp(-sum(terms) / 3)))
+    assert explained.conclusion == (
+        "UDCG@3 = 1 / (1 + exp(−sum / n)) = 1 / (1 + exp(−0.533 / 3)) = 0.544  "
+        "(1 relevant passage, 2 that may distract)"
+    )
+    negative = gf.explain(judgments, run, "UDCG@1", query="q", abstentions=probabilities)
+    assert "exp(−(-0.167) / 1)) = 0.458" in negative.conclusion
+
+
+def test_udcg_of_an_empty_list_is_explained():
+    explained = gf.explain(
+        {"q": {"a": 1}}, {"q": [], "r": ["a"]}, "UDCG", query="q", abstentions={"q": {"a": 0.1}}
+    )
+    assert explained.conclusion == "UDCG = 0.000  (nothing was retrieved)"
+
+
 def test_udcg_refuses_what_it_cannot_weigh():
     judgments, run = {"q": {"a": 1}}, {"q": ["a", "b"]}
     with pytest.raises(
@@ -187,6 +217,86 @@ def test_nuggets_of_a_list_take_the_best_support_down_to_the_cutoff():
             *(0, 1 / 2.5, 2 / 2.5, 0.5 / 2.5, 1.5 / 2.5, 2.25 / 2.5),
         ]
     )
+
+
+NUGGETS = {
+    "q": {
+        "x": {"a": ("vital", "support"), "b": ("vital", "partial_support")},
+        "y": {"b": ("vital", "partial_support")},
+        "z": {"c": ("okay", "support")},
+        "none": {"a": ("okay", "not_support")},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("measure", "rows", "working"),
+    [
+        (
+            "NuggetRecall@2",
+            [
+                ("x", "vital", "support", 2, "a", 1, 1),
+                ("y", "vital", "partial_support", 1, "b", 0, 1),
+                ("z", "okay", "not_support", None, None, 0, 0),
+                ("none", "okay", "not_support", None, None, 0, 0),
+            ],
+            "sum / Σ w = 1 / 2 = 0.500",
+        ),
+        (
+            "NuggetRecall(nuggets=weighted, partial=half)",
+            [
+                ("x", "vital", "support", 2, "a", 1, 1),
+                ("y", "vital", "partial_support", 1, "b", 0.5, 1),
+                ("z", "okay", "support", 3, "c", 1, 0.5),
+                ("none", "okay", "not_support", None, None, 0, 0.5),
+            ],
+            "sum / Σ w = 2 / 3 = 0.667",
+        ),
+    ],
+)
+def test_nugget_recall_is_explained_by_nugget(measure, rows, working):
+    judgments, run = {"q": {"a": 1}}, {"q": ["b", "a", "c"]}
+    explained = gf.explain(judgments, run, measure, query="q", nuggets=NUGGETS)
+    (part,) = explained.to_dict()["parts"].values()
+    names = ("nugget", "importance", "support", "rank", "doc", "gain", "discount")
+    assert [tuple(step[name] for name in names) for step in part["steps"]] == rows
+    assert part["total"] == sum(gain * weight for *_, gain, weight in rows)
+    assert explained.conclusion == f"{measure} = {working}"
+    assert explained.value == gf.evaluate(judgments, run, measure, nuggets=NUGGETS)[measure]
+    assert "nugget" in str(explained)
+    listed = explained.table().columns_by_name()
+    assert [*listed["support"], *listed["rank"]] == [
+        *(row[2] for row in rows), None, *(row[3] for row in rows), None,
+    ]  # fmt: skip
+
+
+def test_nugget_recall_without_nuggets_that_count_is_explained():
+    okay = {"q": {"x": {"a": ("okay", "support")}}}
+    explained = gf.explain({"q": {"a": 1}}, {"q": ["a"]}, "NuggetRecall", query="q", nuggets=okay)
+    assert explained.value == 0
+    assert "policy empty=zero" in explained.conclusion
+
+
+@pytest.mark.parametrize("ties", ["average", "best", "worst"])
+@pytest.mark.parametrize("measure", ["UDCG@1", "NuggetRecall@1"])
+def test_measures_for_a_model_need_an_order_of_tied_documents(measure, ties):
+    judgments, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}
+    tables = {"nuggets": NUGGETS, "abstentions": {"q": {"a": 0.1, "b": 0.9}}}
+    with pytest.raises(gf.errors.PolicyError, match=f"policy ties: expected .* found '{ties}'"):
+        gf.evaluate(judgments, run, measure, policy={"ties": ties}, **tables)
+    by_id, ascending = (
+        gf.evaluate(judgments, run, measure, policy={"ties": order}, **tables)[measure]
+        for order in ("doc", "doc_ascending")
+    )
+    assert by_id < ascending  # b, which is worth less, is first
+
+
+def test_nuggets_refuse_a_policy_on_unjudged_documents():
+    with pytest.raises(gf.errors.PolicyError, match="policy unjudged: expected zero for nuggets"):
+        gf.evaluate(
+            {"q": {"a": 1}}, {"q": ["b", "a"]}, "NuggetRecall@1", nuggets=NUGGETS,
+            policy={"unjudged": "condense"},
+        )  # fmt: skip
 
 
 def test_queries_without_nuggets_that_count():

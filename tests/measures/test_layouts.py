@@ -86,8 +86,8 @@ def test_explanations_show_rows_and_columns():
     run = {"q": ["x", "b", "c"]}
     worked = gf.explain(JUDGMENTS, run, "grid_nDCG(columns=2)@4", query="q")
     listed, ideal = worked.parts
-    assert listed.positions == ("1, 1", "1, 2", "2, 1")
-    assert ideal.positions == ("1, 1", "1, 2", "2, 1")
+    assert listed.labels["row, column"] == ("1, 1", "1, 2", "2, 1")
+    assert ideal.labels["row, column"] == ("1, 1", "1, 2", "2, 1")
     assert listed.total / ideal.total == pytest.approx(worked.value)
     lines = str(worked).splitlines()
     (heading,) = [line for line in lines if "row, column" in line and "i  " in line][:1]
@@ -96,7 +96,7 @@ def test_explanations_show_rows_and_columns():
     worked = gf.explain(
         JUDGMENTS, tied, "grid_DCG(columns=2)@4", query="q", policy={"ties": "average"}
     )
-    assert worked.parts[0].positions[1:] == ("1, 2 – 2, 1",) * 2
+    assert worked.parts[0].labels["row, column"][1:] == ("1, 2 – 2, 1",) * 2
 
 
 def test_a_table_from_clicks_is_a_discount_of_rows_or_columns():

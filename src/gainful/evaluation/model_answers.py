@@ -4,14 +4,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful.arithmetic.kernels import model_answers
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import digest_of_texts
-from gainful.evaluation.request import refuse_option
+from gainful.evaluation.request import refuse_answers, refuse_option
 from gainful.evaluation.scores import measure_alone
 from gainful.evaluation.time_and_text import judged_lists
 from gainful.matching.reader import Reader
@@ -25,9 +26,35 @@ from gainful.rows.side_table_columns import ABSTENTIONS, CONFIDENCE, NUGGETS
 from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.rows.spark_frames import refuse_spark
 
+_TIES = ("auto", "doc", "doc_ascending", "order")
+_ANSWERS_ON_PASSAGES = {"ties": _TIES}
+_ANSWERS_ON_NUGGETS = {"ties": _TIES, "unjudged": ("zero",)}
+
 # --- distraction
 
 Probabilities = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadPassages:
+    """The passages of a query that a model reads.
+
+    Attributes:
+        docs: their ids (n,) in rank order, down to the cutoff.
+        grades: (n,) NaN without a judgment.
+        worth: (n,) 1 for a relevant passage, and minus its cost for any other.
+        answering: (n,) the probability that the model doesn't abstain.
+    """
+
+    docs: Sequence[str]
+    grades: Floats
+    worth: Floats
+    answering: Floats
+
+    @property
+    def value(self) -> float:
+        """The value of UDCG."""
+        return model_answers.utility(self.worth, self.answering)
 
 
 def read_abstentions(given: Any, session: Session) -> tuple[Probabilities, str]:
@@ -48,30 +75,55 @@ def values_of_distraction(
     measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     """Return UDCG of every judged query; 0 for queries that the run lacks."""
+    refuse_answers(reader.policy, _ANSWERS_ON_PASSAGES, "UDCG")
     refuse_option(options, "chunks", "the probabilities of abstention belong to passages")
+    abstentions, digest = _abstentions_of(reader, options)
+    by_measure = {measure: dict.fromkeys(reader.judgments.documents, 0.0) for measure in measures}
+    for query, grades, docs in judged_lists(reader, run):
+        for measure in measures:
+            read = _passages(measure, query, grades, docs, abstentions)
+            by_measure[measure][query] = read.value
+    return {measure: ValuesOfRun(values, digest) for measure, values in by_measure.items()}
+
+
+def passages_of_query(
+    measure: Measure, reader: Reader, run: Run, query: str, options: Mapping[str, Any]
+) -> ReadPassages:
+    """Return the passages of one judged query that a model reads."""
+    abstentions, _ = _abstentions_of(reader, options)
+    for name, grades, docs in judged_lists(reader, run):
+        if name == query:
+            return _passages(measure, query, grades, docs, abstentions)
+    raise InputError("query", "a judged query of the run", shown(query))
+
+
+def _abstentions_of(reader: Reader, options: Mapping[str, Any]) -> tuple[Probabilities, str]:
     read = partial(read_abstentions, options["abstentions"], reader.session)
-    abstentions, digest = reader.once("abstentions", read)
-    lists = {query: (grades, docs) for query, grades, docs in judged_lists(reader, run)}
-    values = {}
-    for measure in measures:
-        rel, cost = (measure.parameters[name] for name in ("rel", "cost"))
-        by_query = dict.fromkeys(reader.judgments.documents, 0.0)
-        for query, (grades, docs) in lists.items():
-            shown_docs = docs[: measure.cutoff]
-            relevant = np.array([grades.get(doc, -math.inf) >= rel for doc in shown_docs], np.bool_)
-            given = abstentions.get(query, {})
-            known = np.array([given.get(doc, math.nan) for doc in shown_docs], np.float64)
-            if np.isnan(known).any():
-                lacking = shown_docs[int(np.isnan(known).argmax())]
-                raise InputError(
-                    f"abstentions, query {query!r}",
-                    f"a probability for each passage that {measure} looks at",
-                    f"none for {lacking!r}",
-                    "Add it, or lower the cutoff.",
-                )
-            by_query[query] = model_answers.utility(np.where(relevant, 1.0, -cost), known)
-        values[measure] = ValuesOfRun(by_query, digest)
-    return values
+    return reader.once("abstentions", read)
+
+
+def _passages(
+    measure: Measure,
+    query: str,
+    grades: Mapping[str, float],
+    docs: Sequence[str],
+    abstentions: Probabilities,
+) -> ReadPassages:
+    docs, known = docs[: measure.cutoff], abstentions.get(query, {})
+    listed = np.array([grades.get(doc, math.nan) for doc in docs], np.float64)
+    abstaining = np.array([known.get(doc, math.nan) for doc in docs], np.float64)
+    if np.isnan(abstaining).any():
+        lacking = docs[int(np.isnan(abstaining).argmax())]
+        raise InputError(
+            f"abstentions, query {query!r}",
+            f"a probability for each passage that {measure} looks at",
+            f"none for {lacking!r}",
+            "Add it, or lower the cutoff.",
+        )
+    relevant = listed >= measure.parameters["rel"]  # not where unjudged
+    return ReadPassages(
+        docs, listed, np.where(relevant, 1.0, -measure.parameters["cost"]), 1 - abstaining
+    )
 
 
 # --- nuggets
@@ -81,8 +133,34 @@ _WORDS = {
     "supported": 1.0, "partially_supported": 0.5, "not_supported": 0.0,
     "full": 1.0, "partial": 0.5, "none": 0.0, "true": 1.0, "false": 0.0,
 }  # fmt: skip
+_SUPPORT = {1.0: "support", 0.5: "partial_support", 0.0: "not_support"}
 _VITAL, _OKAY = "vital", "okay"
 _HALF = 0.5
+
+
+class Supported(NamedTuple):
+    """A nugget, and the best support that a list gives it.
+
+    Attributes:
+        nugget: its id or text.
+        vital: whether it is vital.
+        weight: its weight in the measure.
+        support: 1, 0.5 or 0.
+        counted: the support that the measure counts.
+        rank: the first rank with this support; None without any.
+    """
+
+    nugget: str
+    vital: bool
+    weight: float
+    support: float
+    counted: float
+    rank: int | None
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Its importance and its support."""
+        return _VITAL if self.vital else _OKAY, _SUPPORT[self.support]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,14 +182,22 @@ class Nuggets:
         >>> nuggets.recall(["a", "b"], "all", "half"), nuggets.recall(["a"], "vital", "none")
         (0.75, 0.0)
         """
-        total = found = 0.0
+        supported = self.supported(docs, counting, partial)
+        total = sum(one.weight for one in supported)
+        return sum(one.weight * one.counted for one in supported) / total if total else None
+
+    def supported(self, docs: Sequence[str], counting: str, partial: str) -> list[Supported]:
+        """Return each nugget with the best support that some documents, in rank order, give it."""
+        ranks = {doc: rank for rank, doc in enumerate(docs, 1)}
+        listed = []
         for nugget, vital in self.vital.items():
             weight = 1.0 if vital or counting == "all" else 0.0 if counting == _VITAL else _HALF
             known = self.support[nugget]
-            best = max((known.get(doc, 0.0) for doc in docs), default=0.0)
-            total += weight
-            found += weight * (best if partial == "half" or best != _HALF else 0.0)
-        return found / total if total else None
+            best = min(((-known[doc], ranks[doc]) for doc in known if doc in ranks), default=(0, 0))
+            support, rank = -best[0] + 0.0, best[1] if best[0] else None
+            counted = support if partial == "half" or support != _HALF else 0.0
+            listed.append(Supported(nugget, vital, weight, support, counted, rank))
+        return listed
 
 
 def read_nuggets(given: Any, session: Session) -> tuple[Mapping[str, Nuggets], str]:
@@ -159,8 +245,8 @@ def values_of_nuggets(
     measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     """Return the nugget recall of every query with nuggets; None if none of them counts."""
-    read = partial(read_nuggets, options["nuggets"], reader.session)
-    (nuggets, digest), lists = reader.once("nuggets", read), reader.lists(run)
+    refuse_answers(reader.policy, _ANSWERS_ON_NUGGETS, "nuggets")
+    (nuggets, digest), lists = _nuggets_of(reader, options), reader.lists(run)
     return {
         measure: ValuesOfRun(
             {
@@ -173,6 +259,20 @@ def values_of_nuggets(
         )
         for measure in measures
     }
+
+
+def nuggets_of_query(
+    measure: Measure, reader: Reader, run: Run, query: str, options: Mapping[str, Any]
+) -> tuple[list[str], list[Supported]]:
+    """Return the documents of one query down to the cutoff, and the support that they give its nuggets."""
+    nuggets, _ = _nuggets_of(reader, options)
+    docs = reader.lists(run).get(query, [])[: measure.cutoff]
+    known = nuggets.get(query)
+    return docs, [] if known is None else known.supported(docs, *measure.parameters.values())
+
+
+def _nuggets_of(reader: Reader, options: Mapping[str, Any]) -> tuple[Mapping[str, Nuggets], str]:
+    return reader.once("nuggets", partial(read_nuggets, options["nuggets"], reader.session))
 
 
 # --- abstention by confidence

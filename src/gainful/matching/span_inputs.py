@@ -117,8 +117,7 @@ class SpanInputs:
         table = self.table_of(given)
         if table is None and self.texts.unit != "documents":
             rows = read_span_rows(given, RETRIEVED, self._asked(RUN), self.session)
-            ties = "doc" if policy.ties == "auto" else policy.ties
-            return chunks_of(rows, self.texts, ties=ties, duplicates=policy.duplicates)
+            return chunks_of(rows, self.texts, ties=policy.ties, duplicates=policy.duplicates)
         return self._of_ids(given, table, policy)
 
     def _of_ids(self, given: object, table: "ChunkTable | None", policy: Policy) -> RankedChunks:

@@ -9,8 +9,9 @@ import numpy as np
 
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats, Ints
-from gainful.errors import InputError, warn
+from gainful.errors import InputError, PolicyError, warn
 from gainful.message_texts import counted, shown
+from gainful.rows.grades_scores_or_ranks import RunInOrder
 from gainful.rows.identifiers import UNTYPED, IdType, id_text, type_of_ids
 from gainful.rows.span_records import SpanRows
 from gainful.rows.text_location import Place, TextFinder, plain
@@ -383,8 +384,8 @@ def chunks_of(rows: SpanRows, texts: Texts, *, ties: str, duplicates: str) -> Ra
     Args:
         rows: rows of a run.
         texts: the documents, and the unit.
-        ties: how to order chunks with equal scores: doc or doc_ascending, by their ids; by their order in the
-            input otherwise, and if they have no ids.
+        ties: how to order chunks with equal scores: doc or doc_ascending, by their ids; order, by their order in
+            the input. `auto` means doc, or order if they have no ids.
         duplicates: what to do about a chunk that a query has twice: error, first or best.
     """
     places, scores = located(rows, texts), None
@@ -411,7 +412,9 @@ def ranked_chunks(
     bare: Sequence[str],
 ) -> RankedChunks:
     """Return located chunks, ranked; see `chunks_of`."""
-    order, repeats = _ranked(places, scores, ids, ties), _repeats(places)
+    if ties == "auto":
+        ties = "order" if ids is None and scores is not None else "doc"
+    order, repeats = _ranked(places, scores, ids, ties, place), _repeats(places)
     if repeats.size and duplicates == "error":
         row = int(repeats.min())
         named = f"document {places.doc_names[places.docs[row]]!r}"
@@ -430,16 +433,21 @@ def ranked_chunks(
     rank = np.arange(order.size) - np.repeat(ends - counts, counts) + 1
     worth = (-rank.astype(np.float64) if scores is None else scores[order]).tolist()
     named_docs = [*map(places.doc_names.__getitem__, chunks.docs.tolist())]
-    documents = {}
+    documents: dict[str, Any] = RunInOrder() if ties == "order" else {}
     for key, end, count in zip(queries, ends.tolist(), counts.tolist(), strict=True):
         some = slice(end - count, end)
-        # Of several chunks of a document, the first one, with the best score, is set last.
-        documents[key] = dict(zip(named_docs[some][::-1], worth[some][::-1], strict=True))
+        # In the order of the ranks. Of several chunks of a document, the first one has the best score.
+        documents[key] = dict.fromkeys(named_docs[some], 0.0)
+        documents[key].update(zip(named_docs[some][::-1], worth[some][::-1], strict=True))
     return RankedChunks(**vars(chunks), documents=documents, rank=rank)
 
 
 def _ranked(
-    places: Located, scores: Floats | None, ids: Sequence[str | None] | None, ties: str
+    places: Located,
+    scores: Floats | None,
+    ids: Sequence[str | None] | None,
+    ties: str,
+    place: Callable[[int], str],
 ) -> Ints:
     """Return the rows in the order of their queries and ranks."""
     in_order = np.arange(places.query.size)
@@ -449,11 +457,21 @@ def _ranked(
     of_one = np.diff(places.query) == 0
     if sorted_queries and not (of_one & (np.diff(scores) >= 0)).any():  # the usual case
         return in_order
-    if ids is None or ties not in ("doc", "doc_ascending"):
-        return np.lexsort((-scores, places.query))
+    order = np.lexsort((-scores, places.query))
+    if ties == "order":
+        return order
+    same = (np.diff(places.query[order]) == 0) & (np.diff(scores[order]) == 0)
+    if not same.any():
+        return order
+    if ids is None:
+        raise PolicyError(
+            f"{place(int(order[1:][same].min()))}, policy ties",
+            "order for chunks with equal scores and without ids",
+            shown(ties),
+        )
     texts = ["" if one is None else str(one) for one in ids]
-    place = {one: at for at, one in enumerate(sorted({*texts}))}
-    tie = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
+    number = {one: at for at, one in enumerate(sorted({*texts}))}
+    tie = np.fromiter(map(number.__getitem__, texts), np.int64, len(texts))
     return np.lexsort((tie * (-1 if ties == "doc" else 1), -scores, places.query))
 
 

@@ -51,7 +51,14 @@ from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
 from gainful.measures.formulas import Combination
 from gainful.measures.measure import Measure, measures_inside
-from gainful.measures.measure_family import EVIDENCE, GRADES, LENGTHS, SESSIONS
+from gainful.measures.measure_family import (
+    ABSTENTIONS,
+    EVIDENCE,
+    GRADES,
+    LENGTHS,
+    NUGGETS,
+    SESSIONS,
+)
 from gainful.measures.notation import DocumentMeasure, GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
@@ -125,8 +132,8 @@ def explain(
         worked = explain_with(reader, run, asked, name, request.policy, request.tool, changes)
         if asked.family.needs == EVIDENCE:
             worked = _chunk_by_chunk(worked, reader, run, name)
-        elif asked.family.needs == LENGTHS:
-            worked = _document_by_document(worked, reader, run, name, request.tables)
+        elif asked.family.needs in _WORKED:
+            worked = _WORKED[asked.family.needs](worked, reader, run, name, request.tables)
         return dataclasses.replace(worked, doc_type=reader.doc_type(run))
 
 
@@ -354,22 +361,23 @@ def _part(
     ]
     count = max(matters, default=min(len(steps), 1))
     beyond = len(steps) - count
-    positions = () if measure is None else _positions(measure, steps[:count])
-    return Part(title, name, tuple(steps[:count]), total, beyond, **shown, positions=positions)
+    labels = {} if measure is None else _positions(measure, steps[:count])
+    return Part(title, name, tuple(steps[:count]), total, beyond, **shown, labels=labels)
 
 
-def _positions(measure: Measure, steps: Sequence[Step]) -> tuple[str, ...]:
+def _positions(measure: Measure, steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:
     """Return the row and the column of each step, if the measure is of a page."""
     positions = COMPUTE[measure.name].positions
     if positions is None or not steps:
-        return ()
+        return {}
     rows, columns, _ = positions(measure.parameters, max(step.rank_last for step in steps))
-    return tuple(
+    written = tuple(
         f"{rows[step.rank]}, {columns[step.rank]}"
         if step.rank == step.rank_last
         else f"{rows[step.rank]}, {columns[step.rank]} – {rows[step.rank_last]}, {columns[step.rank_last]}"
         for step in steps
     )
+    return {"row, column": written}
 
 
 def _chunk_by_chunk(worked: Explanation, reader: Reader, run: Run, query: str) -> Explanation:
@@ -448,6 +456,66 @@ def _document_by_document(
     part = _part("the list", SUM, steps, steps[-1].sum if steps else 0.0, weight=weight)
     remark = _remark_on_time(walked, len(part.steps), unit)
     return dataclasses.replace(worked, parts=(part,), remark=remark)
+
+
+def _passage_by_passage(
+    worked: Explanation, reader: Reader, run: Run, query: str, tables: Mapping[str, object]
+) -> Explanation:
+    """Return the explanation of UDCG with what each passage contributes."""
+    from gainful.evaluation.model_answers import passages_of_query
+
+    read = passages_of_query(worked.measure, reader, run, query, tables)
+    known = [None if math.isnan(grade) else float(grade) for grade in read.grades]
+    listed = zip(read.docs, known, strict=True)
+    entries = [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(listed, 1)]
+    steps, count = steps_with(entries, Terms(read.worth, read.answering)), len(entries)
+    total = steps[-1].sum if steps else 0.0
+    part = Part("the passages", SUM, tuple(steps), total, worth="w", weight="1 − p")
+    if not steps:
+        return dataclasses.replace(worked, parts=(part,), remark="nothing was retrieved")
+    working = Working("1 / (1 + exp(−sum / n))", "1 / (1 + exp(−{:()} / {}))", (total, count))
+    relevant = int((read.worth > 0).sum())
+    remark = f"{counted(relevant, 'relevant passage')}, {count - relevant} that may distract"
+    numbers = written_working(working, worked.value)
+    return dataclasses.replace(worked, parts=(part,), remark=remark, working=numbers)
+
+
+def _nugget_by_nugget(
+    worked: Explanation, reader: Reader, run: Run, query: str, tables: Mapping[str, object]
+) -> Explanation:
+    """Return the explanation of nugget recall with the best support of each nugget."""
+    from gainful.evaluation.model_answers import nuggets_of_query
+
+    docs, nuggets = nuggets_of_query(worked.measure, reader, run, query, tables)
+    total = sum(one.weight for one in nuggets)
+    if not total:
+        return worked
+    by = [None if one.rank is None else docs[one.rank - 1] for one in nuggets]
+    entries = [Entry(at, at, doc, None) for at, doc in enumerate(by, 1)]
+    terms = Terms(
+        np.array([one.counted for one in nuggets]), np.array([one.weight for one in nuggets])
+    )
+    steps = tuple(steps_with(entries, terms))
+    importance, support = zip(*(one.words for one in nuggets), strict=True)
+    labels = {
+        "nugget": tuple(one.nugget for one in nuggets),
+        "importance": importance,
+        "support": support,
+        "rank": tuple(one.rank for one in nuggets),
+    }
+    found = steps[-1].sum
+    part = Part("the nuggets", SUM, steps, found, 0, "s", "w", labels=labels, instead=True)
+    working = Working("sum / Σ w", "{} / {}", (found, total))
+    numbers = written_working(working, worked.value)
+    return dataclasses.replace(worked, parts=(part,), remark="", working=numbers)
+
+
+_WORKED = {
+    LENGTHS: _document_by_document,
+    ABSTENTIONS: _passage_by_passage,
+    NUGGETS: _nugget_by_nugget,
+}
+"""How the steps of a measure of other tables are worked out, by its needs."""
 
 
 def _query_by_query(

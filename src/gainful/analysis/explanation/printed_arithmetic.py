@@ -20,7 +20,7 @@ _SYMBOLS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"ln": math.log} | OPERATIONS
+_FUNCTIONS: dict[str, Callable[..., Any]] = {"ln": math.log, "exp": math.exp} | OPERATIONS
 
 
 def written_value(value: float) -> str:

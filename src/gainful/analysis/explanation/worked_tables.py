@@ -153,8 +153,8 @@ class Part:
 
     `beyond` is the number of further ranks, which add nothing. `worth` and `weight` are the headings of
     a step's gain and discount in this measure; "" hides the column. `adds` is whether the steps add up
-    to the total; if they don't, `total` is None. `positions` are the row and the column of each step, if
-    the documents are on a page rather than in a list.
+    to the total; if they don't, `total` is None. `labels` are further columns, by their headings, with a cell
+    for each step: such as the nugget that a step is about `instead` of a document in a list.
     """
 
     title: str
@@ -165,7 +165,8 @@ class Part:
     worth: str = "gain"
     weight: str = "discount"
     adds: bool = True
-    positions: tuple[str, ...] = ()
+    labels: Mapping[str, tuple[Cell, ...]] = field(default_factory=dict)
+    instead: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -177,6 +178,9 @@ class Part:
             named["contribution"] = ""  # it is what the document is worth
         if all(step.doc is None for step in self.steps):
             named["doc"] = ""
+        if self.instead:
+            product = f"{self.weight}·{self.worth}"
+            named |= {"i": "", "grade": "", "contribution": product, "sum": ""}
         return tuple(named.get(column, column) for column in COLUMNS)
 
 
@@ -231,12 +235,21 @@ class Explanation(Account):
 
     def table(self) -> Table:
         """Return all steps as one table, with a column for the name of their part; the value is the last row."""
-        rows = [[part.name, *_cells(step)] for part in self.parts for step in part.steps]
-        blank: list[Cell] = [None] * (len(COLUMNS) - 1)
+        labels = dict.fromkeys(name for part in self.parts for name in part.labels)
+        rows: list[list[Cell]] = [
+            [
+                part.name,
+                *(part.labels[name][place] if name in part.labels else None for name in labels),
+                *_cells(step),
+            ]
+            for part in self.parts
+            for place, step in enumerate(part.steps)
+        ]
+        blank: list[Cell] = [None] * (len(labels) + len(COLUMNS) - 1)
         rows.append([str(self.measure), *blank, self.value])
         named = {(part.worth or "gain", part.weight or "discount") for part in self.parts}
         worth, weight = named.pop() if len(named) == 1 else ("gain", "discount")
-        columns = ["part", "i", "doc", "grade", worth, weight, "contribution", "sum"]
+        columns = ["part", *labels, "i", "doc", "grade", worth, weight, "contribution", "sum"]
         return Table(columns, rows, digits=_DIGITS)
 
     def _id_types(self) -> Mapping[str, IdType]:
@@ -255,7 +268,10 @@ class Explanation(Account):
                     "gain": part.worth,
                     "discount": part.weight,
                     "total": part.total,
-                    "steps": [asdict(step) for step in part.steps],
+                    "steps": [
+                        asdict(step) | {name: cells[place] for name, cells in part.labels.items()}
+                        for place, step in enumerate(part.steps)
+                    ],
                 }
                 for part in self.parts
             },
@@ -288,12 +304,10 @@ def _table(part: Part) -> Table:
     shown = [place for place, name in enumerate(columns) if name]
     rows = [[cells[place] for place in shown] for cells in map(_cells, part.steps)]
     names = [columns[place] for place in shown]
-    if part.positions:
-        names.insert(1, "row, column")
-        rows = [
-            [first, position, *others]
-            for (first, *others), position in zip(rows, part.positions, strict=True)
-        ]
+    first = 0 if part.instead else 1
+    names[first:first] = part.labels
+    for place, row in enumerate(rows):
+        row[first:first] = [cells[place] for cells in part.labels.values()]
     return Table(names, rows, digits=_DIGITS, title=part.title, notes=notes)
 
 

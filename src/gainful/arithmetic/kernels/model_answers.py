@@ -9,15 +9,15 @@ from gainful.array_types import Floats
 _RATES = np.linspace(0, 1, 11)[:-1]  # the shares of queries that are left unanswered
 
 
-def utility(worth: Floats, abstentions: Floats) -> float:
-    """Return 1/(1 + exp(−u)) of the mean u of worth (n,) times 1 − abstention (n,); 0 of no passages.
+def utility(worth: Floats, answering: Floats) -> float:
+    """Return 1/(1 + exp(−u)) of the mean u of worth (n,) times the probability of an answer (n,); 0 of no passages.
 
-    >>> round(utility(np.array([1.0, -1 / 3]), np.array([0.0, 0.4])), 4)
+    >>> round(utility(np.array([1.0, -1 / 3]), np.array([1.0, 0.6])), 4)
     0.5987
     """
     if not worth.size:
         return 0.0
-    return 1 / (1 + math.exp(-float((worth * (1 - abstentions)).mean())))
+    return 1 / (1 + math.exp(-float((worth * answering).mean())))
 
 
 def abstention_area(confidence: Floats, values: Floats) -> float:
