@@ -147,8 +147,8 @@ WITHIN = {
     "⌊r·R + 0.9⌋": r"\lfloor r \cdot R + 0.9 \rfloor",
     "ε = 0.00001": r"\varepsilon = 0.00001",
     "s = (2^g − 1) / 2^max": r"s = (2^g - 1) / 2^{\max}",
-    "RBO = Σ_{i=1..1000} p^(i−1)·(documents that both have down to rank i)/i": (
-        r"\mathrm{RBO} = \sum_{i=1}^{1000} p^{\,i-1} \cdot (\text{documents that both have down to rank } i) / i"
+    "RBO = Σ_{i=1..1000} p^(i−1)·(documents in both lists down to rank i)/i": (
+        r"\mathrm{RBO} = \sum_{i=1}^{1000} p^{\,i-1} \cdot (\text{documents in both lists down to rank } i) / i"
     ),
     "i ≤ k": r"i \le k",
     "p^n": "p^n",

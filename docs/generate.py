@@ -152,7 +152,7 @@ def columns() -> str:
 def dialects() -> str:
     """Every dialect: its tool, its nDCG, its choices, the grades that it takes, and notes."""
     lines = [
-        "| dialect | tool | its nDCG | policy, where it is not the default | grades | notes |",
+        "| dialect | tool | its nDCG | policy, where it differs from the default | grades | notes |",
         "|---|---|---|---|---|---|",
     ]
     lines += [

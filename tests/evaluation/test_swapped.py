@@ -145,7 +145,7 @@ def as_format(given, name, number, folder):
 
 
 SWAPPED = "judgments, run: the grades have fractions, and all scores are whole numbers from 0 to 4"
-TWO_RUNS = "fall along every list, .* this looks like two runs without judgments. Check that the judgments come first, and the run second"
+TWO_RUNS = "decrease down every list, .* this looks like two runs without judgments. Check that the judgments come first, and the run second"
 FORMATS = ("csv", "jsonl", "json", "frame")
 
 
@@ -232,7 +232,7 @@ def test_two_runs_of_whole_scores_are_told_by_their_ranks(name, tmp_path):
             frame.to_json(path, orient="records", lines=True)
         return frame if name == "frame" else path
 
-    told = "the grades are next to ranks and fall along every list, .* looks like two runs"
+    told = "the grades are next to ranks and decrease down every list, .* looks like two runs"
     with pytest.warns(gf.errors.GainfulWarning, match=told):
         gf.evaluate(given(names), given(names))
     gf.evaluate(given(names), given(names), columns={"grade": "score"})  # warnings are errors

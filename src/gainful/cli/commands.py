@@ -28,7 +28,10 @@ _GROUPS = {
         "leaderboard": ("comparing", "Rank many runs, with the uncertainty of each rank."),
         "history": ("history", "Keep scores over time, and show which changes are real."),
         "watch": ("history", "Measure on a schedule: add to a history, check, and notify."),
-        "similar": ("similar", "Measure how similar runs are, or the orders of runs by measures."),
+        "similar": (
+            "similar",
+            "Measure how similar runs are, or how similarly measures order them.",
+        ),
         "power": ("explaining", "Compute how many queries a comparison needs."),
         "why": ("explaining", "Explain why two tools differ, or find the tool behind a number."),
     },
@@ -53,7 +56,7 @@ _GROUPS = {
         "sql": ("making", "Write a measure as a SQL query for your database."),
     },
     "Look up": {
-        "measures": ("look_up", "List the measures, or define one."),
+        "measures": ("look_up", "List the measures, or show the definition of one."),
         "dialects": ("look_up", "List the tools that --dialect reproduces."),
         "conformance": ("look_up", "Test an nDCG implementation, in any language, on exact cases."),
         "config": ("look_up", "Show the project settings and their origins."),

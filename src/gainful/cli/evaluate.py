@@ -60,7 +60,7 @@ INTERVAL = {
     "judgments measures",
     {
         "--subtopics -> has_subtopics": "JUDGMENTS have subtopics (query subtopic doc grade); -m defaults to alpha_nDCG@20 (see `gainful measures --subtopics`).",
-        "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN; --estimate includes them.",
+        "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN. The output of --estimate always includes them.",
         "--unseen COUNT|any": "With --bounds or --estimate: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
     },
     "unjudged",

@@ -83,7 +83,7 @@ def _grades(text: str) -> list[float]:
         "--against BASE": "Another run: show which documents moved from it to RUN, and how each changed the value.",
     },
     "measure result evaluating",
-    measure="The measure to explain.  [default: nDCG for GRADES, as gf.ndcg; nDCG@10 for a run]",
+    measure="The measure to explain.  [default: nDCG for GRADES, as in gf.ndcg; nDCG@10 for a run]",
 )
 def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Show the arithmetic behind a value, line by line.

@@ -25,7 +25,7 @@ _OF_ADDING = ("label", "commit", "time", "again", "judgments", "weights", "clust
 _OF_ENTRIES = {
     "--label TEXT": "The release, or anything else that happened, shown on the page of the history.",
     "--commit TEXT": "The commit that is measured.",
-    "--time TIME": "When it was measured, such as 2026-05-01T06:00; UTC unless it says otherwise.  [default: now]",
+    "--time TIME": "When it was measured, such as 2026-05-01T06:00; in UTC unless a time zone is given.  [default: now]",
 }
 _RECORDING = tuple(option.options_of_group("recording"))
 
@@ -54,8 +54,8 @@ _RECORDING = tuple(option.options_of_group("recording"))
 def history(action: str, path: str, files: tuple[str, ...], **options: Any) -> None:
     """Keep scores over time in FILE, show them, or write a page that marks the real changes.
 
-    add measures RUNs as `gainful evaluate` does, and appends an entry for each: entries of files with the same name are one
-    line of the history. FILE only grows; it survives killed processes and any number of simultaneous writers. If it ends in
+    add measures RUNs as `gainful evaluate` does, and appends an entry for each: entries of files with the same name form one line
+    in the history. FILE only grows; it survives killed processes and any number of simultaneous writers. If it ends in
     .duckdb or .sqlite, it is a database; postgresql://USER@HOST/DATABASE keeps the history on a server. show prints the
     entries or their changes. page writes an HTML page with each measure over time, its intervals, labels, real changes and
     the queries behind them.
@@ -119,7 +119,7 @@ def add_runs(path: str, files: tuple[str, ...], options: Options) -> "gf.results
     "comparing.level comparing.interval comparing.anytime comparing.slices comparing.by gate sampling recording digits result evaluating",
     measures="What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more.",
     level="The level of the conditions of all RUNs together, and of the real changes.",
-    anytime="Use intervals that hold however often you look while queries are added (betting); for measures with a range.",
+    anytime="Use intervals that hold however often you look while queries are added (betting). Only for measures with a range.",
     slices="A table with one row per query, for conditions on slices, such as 'Δ nDCG@10[category=Toys] < -0.02', and for --weights and --clusters.",
     by="Slice by this column of --slices, or by judged (the number of judged documents); repeat for more.",
 )

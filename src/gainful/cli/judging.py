@@ -50,7 +50,7 @@ _NOTED = ("table", "markdown", "latex", "html")  # formats with room for a summa
     "judgments measure",
     {
         "--budget NUMBER>=1": "With --judgments: the maximum number of documents to list.  [default: 50]",
-        "--grades GRADES": "With --judgments: the possible grades, such as 0,1,2,3. With words, Exact=3,Irrelevant=0, also the same as --grade-words.  "
+        "--grades GRADES": "With --judgments: the possible grades, such as 0,1,2,3. Words with grades, such as Exact=3,Irrelevant=0, have the same meaning as for --grade-words.  "
         "[default: 0 and the lowest and highest grade in the judgments]",
         "--compare NAME NAME": "With --judgments: settle the difference between two runs, named after their files without the extension.",
         "--clicks INPUT": f"With --judgments: {_CLICK_LOG}",
@@ -114,7 +114,7 @@ def _judging_scale(text: str) -> str | dict[float, str]:
         "--columns ROLE=NAME...": "The name of a column of --clicks that isn't recognised, such as clicks.doc=sku; repeat for more.",
         "--overlap NUMBER>=1": "The number of assessors per document.  [default: 1]",
         "--overlap-share SHARE>=0.0<=1.0": "The share of documents, drawn at random, that --overlap assessors judge, such as 0.2; one assessor judges the others.  [default: 1]",
-        "--show-ranks/--hide-ranks": "Whether assessors see the ranks of a document in the RUNs.  [default: hide-ranks]",
+        "--show-ranks/--hide-ranks": "Whether assessors see a document's ranks in the RUNs.  [default: hide-ranks]",
         "--doc-format [auto|text|markdown|html]": "How pages show the texts of documents; auto: by what each text looks like. HTML is shown without scripts and styles.  [default: auto]",
         "--image-host URL... -> image_hosts": "A server from which pages may load images of documents, such as https://images.example.com; repeat for more.  [default: none]",
         "--tag WORDS... -> tags": "A reason that assessors can attach to a grade; repeat for more.  [default: some common reasons]",
@@ -282,7 +282,7 @@ def _import_pages(study: Any, files: tuple[str, ...], assessor: str | None) -> N
     measures="With --run: what to measure, such as nDCG@10; repeat for more.",
 )
 def agreement(files: tuple[str, ...], **options: Any) -> None:
-    """Measure how well assessors agree, who grades high or low, and how that affects conclusions.
+    """Measure how well assessors agree, who grades higher or lower than others, and how that affects conclusions.
 
     FILE is a table with query, doc, assessor and grade. Alternatively, pass one FILE of judgments per
     assessor, or a pattern such as '*.qrels'.
@@ -333,11 +333,11 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
 @option.give(
     "texts",
     {
-        "--depth RANK>=1": "PAIRS is a run: grade the documents down to this rank.",
+        "--depth RANK>=1": "Read PAIRS as a run, and grade the documents down to this rank.",
         "--endpoint URL": "A server with chat completions, such as http://localhost:8000/v1.",
         "--model NAME": "With --endpoint: the name of the model.",
         "--call MODULE:NAME": "Instead of --endpoint: a Python function that takes a prompt and returns an answer; its module must be in the current folder.",
-        "--key-variable NAME": "With --endpoint: the environment variable that contains the key. The key is never written.",
+        "--key-variable NAME": "With --endpoint: the environment variable that contains the key. The key is never saved or printed.",
         "--parameter NAME=VALUE... -> parameters": "With --endpoint: an extra request parameter, such as temperature=0; repeat for more.",
         "--prompt INPUT": "A template with {query}, {document} and {scale}; {{ and }} are braces.  [default: gainful's prompt]",
         "--grade NUMBER[=MEANING]... -> grades": "A grade of the scale and its meaning; repeat for each grade.  [default: gainful's scale, 0 to 3]",
@@ -517,7 +517,7 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
     {
         "--rule RULE = mean": "How to merge grades: mean, median, majority, max, min, dawid-skene, or the name of an assessor; majority is the most frequent "
         "grade, dawid-skene the most probable grade given each assessor's confusions, and a name uses only this assessor's grades.",
-        "--ties [lowest|highest|mean|first]": "The tied grade that wins with median, majority or dawid-skene; first: the grade of the first assessor who gave one of them.  "
+        "--ties [lowest|highest|mean|first]": "The grade that wins a tie with median, majority or dawid-skene; first: the grade of the first assessor who gave one of them.  "
         "[default: mean with median, otherwise lowest]",
         "--first NAME": "The assessor whose grades take precedence; for documents that this assessor did not grade, the rule merges the other grades.",
         "--weights WEIGHTS": "Weights of assessors for mean, median and majority: ann=2,bob=0.5.  [default: 1 each]",
@@ -528,7 +528,7 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
         "everything.  [default: by the extension of --output; trec]",
     },
     "output reading",
-    output="Write the judgments to this file instead of standard output; it is replaced when complete.",
+    output="Write the judgments to this file instead of standard output. An existing file is replaced only once the judgments are complete.",
 )
 def merge(files: tuple[str, ...], **options: Any) -> None:
     """Merge the grades that several assessors gave to a document into one.

@@ -42,7 +42,7 @@ from gainful.output.rendering.table_formats import Cell, Table
 def measures(
     context: click.Context, /, name: str | None, subtopics: bool, recommend: bool, **options: Any
 ) -> None:
-    """List the measures, or define the measure called NAME."""
+    """List the measures, or show the definition of the measure NAME."""
     use_definitions(options.pop("define"), context.obj)
     refuse_conflicts(["measures"], {"subtopics": subtopics, "recommend": recommend})
     needs = "items" if recommend else "subtopics" if subtopics else None

@@ -31,7 +31,7 @@ _FEWEST = 2  # runs that can be compared
         "assessor; repeat for more. --columns grades.query=NAME names a column; otherwise the judgments' column names are used if they fit.",
         "--log INPUT": "The click log behind the judgments, for a section about it, as for `gainful clicks`. --columns log.doc=NAME names a column.",
         "--title TEXT": "The title of the page.  [default: the names of the runs]",
-        "--depth RANK>=1": "The last rank that the lists show.  [default: the cutoff of the first measure, or 20]",
+        "--depth RANK>=1": "The last rank to show in the lists.  [default: the cutoff of the first measure, or 20]",
     },
     "unjudged.estimate unjudged.model unjudged.random_sample comparing sampling columns assessors grade_words engine dialect policy chunks tables",
     output={
@@ -168,7 +168,7 @@ def _folds(text: str) -> str | int:
     },
     "output measuring",
     measure="With --judgments: the measure to optimise.  [default: nDCG@10]",
-    output="Write the fused run to this file instead of standard output; it is replaced when complete. With --judgments, standard output "
+    output="Write the fused run to this file instead of standard output. An existing file is replaced only once the run is complete. With --judgments, standard output "
     "shows the settings that were tried, and this file gets the run with the best ones.",
 )
 def fuse(runs: tuple[str, ...], **options: Any) -> None:
@@ -282,7 +282,7 @@ def _listed(words: list[str], last: str) -> str:
         "--format, -f FORMAT": f"The format of OUTPUT: {_listed(_FORMATS, 'or')}.  "
         "[default: by its extension]",
         "--tag WORD": "The last field of a TREC run.  [default: gainful]",
-        "--reference >=1": "With --as judgments: INPUT is a run to compare others with, such as an exact search, and its first documents of each query, as many as this, have grade 1.",
+        "--reference >=1": "With --as judgments: INPUT is a run to compare others with, such as an exact search; this many documents at the top of each query get grade 1.",
         "--within >=0.0": "With --reference: also accept further documents whose score or distance differs from that of the last one by at most this much.",
     },
     "reading",

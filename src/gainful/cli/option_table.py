@@ -294,7 +294,7 @@ def _comparing() -> Usages:
             correction="How to correct p-values for multiple comparisons.",
             interval="The confidence interval of a difference.",
         ),
-        "--anytime": "Use an interval and a test that hold however often you look while queries are added (betting); for measures with a range.",
+        "--anytime": "Use an interval and a test that hold however often you look while queries are added (betting). Only for measures with a range.",
         "--baseline NAME": "The name of the run to compare the others with, such as bm25 for bm25.run.  [default: the first]",
         "--level >0.0<1.0 = 0.95": "The confidence level of the intervals; a difference is significant if p is below 1 − level.",
         "--margin >0.0": "The smallest difference that matters; with it, a comparison can also show that runs are equivalent.",
@@ -362,11 +362,11 @@ _RECORDING: Usages = {
     "--scores PATH": "The path of the scores in the response, such as hits[*].score.  [default: the engine's; otherwise by rank]",
     "--method [GET|POST]": "The HTTP method.  [default: the engine's; POST with --template, otherwise GET]",
     "--header NAME:VALUE... -> headers": "An additional header; ${NAME} in it is replaced by the environment variable; repeat for more.",
-    "--key-variable NAME": "The environment variable that contains the key (opensearch: user:password; postgresql: the password); the key is never written.",
+    "--key-variable NAME": "The environment variable that contains the key (opensearch: user:password; postgresql: the password). The key is never saved or printed.",
     "--embed MODULE:NAME": "A Python function from a query to its vector, for {vector}.",
     "--call MODULE:NAME": "Instead of --url: a Python function that takes a query and returns ids, or pairs of id and score; its module must be in the current folder.",
-    "--command WORDS": "A command instead, run once per query with {query} and {depth} in its arguments, or the query on standard input; it prints one "
-    "id per line, optionally followed by a tab and a score, or JSON with --ids.",
+    "--command WORDS": "Instead of --url: a command, run once per query with {query} and {depth} in its arguments, or the query on standard input; it "
+    "prints one id per line, optionally followed by a tab and a score, or JSON with --ids.",
     "--depth NUMBER>=1 = 100": "The maximum number of documents per query.",
     "--concurrency NUMBER>=1": "The number of simultaneous calls.  [default: 8; 1 with --call]",
     "--per-second NUMBER>0.0": "The maximum number of calls per second.",
@@ -386,7 +386,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "unjudged": {
         "--estimate [bootstrap|conformal|prediction-powered]": "Estimate the scores as if every document down to the cutoff were judged, from judged documents at similar ranks (bootstrap), "
         "complete queries (conformal) or single documents.",
-        "--grades GRADES|LOW..HIGH|WORDS": "The possible grades of an unjudged document, as a list, 0,1,2,3, or as a range, 0..3. With words, Exact=3,Irrelevant=0, also the same as --grade-words.  [default: 0 and the grades of the judgments]",
+        "--grades GRADES|LOW..HIGH|WORDS": "The possible grades of an unjudged document, as a list, 0,1,2,3, or as a range, 0..3. Words with grades, such as Exact=3,Irrelevant=0, have the same meaning as for --grade-words.  [default: 0 and the grades in the judgments]",
         "--model INPUT": "With --estimate: a model's grades of the unjudged documents, as predictions.",
         "--random-sample INPUT": "With --estimate: further grades by people, of queries or documents drawn at random.",
     },
@@ -414,7 +414,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--nuggets INPUT": "The facts that an answer needs, for NuggetRecall@5: a table with a query, a nugget, a doc, its support, and optionally the importance of the nugget in each row.",
         "--abstentions INPUT": "How likely the reading model is to abstain, for UDCG@5: a table with a query, a doc and a probability in each row.",
         "--confidence FILE|max|std|diff1": "The confidence in each query, for nAUC(nDCG@10): a table with one row per query, or max, std or diff1 of the run's scores.",
-        "--sessions FILE": "The session of each query, for session_nDCG@10: a table with a query, its session, and optionally its place there in each row.",
+        "--sessions FILE": "The session of each query, for session_nDCG@10: a table with a query, its session, and optionally its place in the session, in each row.",
         "--lengths FILE": "The lengths of documents, for TBG and U: a table with a doc, its words or characters, and optionally duplicate_of, the document that it repeats, in each row.",
         **_ITEMS,
     },
@@ -423,7 +423,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "gate": {
         "--fail-if CONDITION...": "Exit 1 if this holds; repeat for more. 'nDCG@10 < 0.6' is a floor for a RUN's mean, checked against the lower end of the "
         "interval; 'Δ nDCG@10 < -0.01' is a change from BASE that the whole interval confirms. `gainful help gates` lists all conditions.",
-        "--fail-unless CONDITION...": "Exit 1 unless the interval confirms this, such as 'nDCG@10 >= 0.6'. It demands proof, so it is stricter; repeat for more.",
+        "--fail-unless CONDITION...": "Exit 1 unless the interval confirms this, such as 'nDCG@10 >= 0.6'. This requires proof, so it is stricter than --fail-if; repeat for more.",
     },
     "gate_files": {
         "--junit FILE": "Write the conditions as JUnit XML.",
@@ -440,7 +440,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "design": {
         "--design INPUT": "The design that `gainful sample` wrote: which queries people judged, and how they were drawn.",
         "--drawn-at-random": "Instead of --design: assert that the queries people judged are a random sample of the model's queries.",
-        "--documents-drawn-at-random": "The same for single documents that people judged, for nDCG, DCG and CG.",
+        "--documents-drawn-at-random": "Instead of --design: assert that the documents people judged are a random sample of single documents; for nDCG, DCG and CG.",
     },
     "recording": _RECORDING,
     "watching": {
@@ -451,7 +451,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--fail-on-drop": "Exit 1 if a measure really fell since the previous entry, at a level that holds over all entries of the history.",
         "--summary FILE": "Write a summary in Markdown.",
         "--openmetrics FILE": "Write the numbers for Prometheus, in the format that the node exporter's textfile collector reads.",
-        "--webhook VARIABLE": "Post the result to the URL in this environment variable; the URL is never written.",
+        "--webhook VARIABLE": "Post the result to the URL in this environment variable. The URL is never saved or printed.",
         "--webhook-template INPUT": "The JSON to post, with {paragraph}, {title}, {result}, {markdown}, {details}, {runs}, {time}, {label}, {commit} or {history} in its texts.  "
         '[default: {"text": "{title}. {paragraph}"}]',
     },
@@ -466,7 +466,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "[default: by the extension of --output; table]",
     },
     "output": {
-        "--output, -o FILE": "Write to this file instead of standard output; it is replaced when complete.",
+        "--output, -o FILE": "Write to this file instead of standard output. An existing file is replaced only once the output is complete.",
     },
     "verbose": {
         "--verbose": "Print the full policy under the table, as in files; otherwise, only the choices that differ from the defaults.",

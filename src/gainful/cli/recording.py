@@ -37,10 +37,10 @@ _PART = ".part.jsonl"
     "recording",
     {
         "--cache FILE": f"Keep all responses in this file and send only the missing queries.  [default: OUTPUT{_PART}, removed on completion]",
-        f"--format, -f [{'|'.join(_RUN_FORMATS)}]": "The format of the run.  [default: by the ending of --output; trec]",
+        f"--format, -f [{'|'.join(_RUN_FORMATS)}]": "The format of the run.  [default: by the extension of --output; trec]",
     },
     "output",
-    output="Write the run to this file instead of standard output; it is replaced when complete.",
+    output="Write the run to this file instead of standard output. An existing file is replaced only once the run is complete.",
 )
 def run(queries: str | None, **options: Any) -> None:
     """Record a run by sending QUERIES to a search service.

@@ -87,7 +87,7 @@ DIALECTS = (
     ),
     Dialect(
         "ir_measures",
-        "ir_measures, nDCG by its default provider, pytrec_eval",
+        "ir_measures, nDCG from its default provider, pytrec_eval",
         policy=Policy(ties="doc", negative="zero", missing="zero", precision="single"),
         grades=_NO_FLOATS,
         note="Missing queries count as 0.",
@@ -191,11 +191,11 @@ DIALECTS = (
     ),
     Dialect(
         "kaggle",
-        "Kaggle, NDCG@k of its competitions",
+        "Kaggle, NDCG@k in its competitions",
         settings=_EXP2,
         policy=Policy(ties="order", negative="both", empty="one"),
         ties="A submission is a list, so there are no ties.",
-        note="The ideal consists of all labels of the solution, cut at k. An item without a label has grade 0. The tool "
+        note="The ideal consists of all labels in the solution, cut at k. An item without a label has grade 0. The tool "
         "scores 0 if the ideal is below 0; here such a query counts as one without relevant documents.",
     ),
     Dialect(
@@ -276,8 +276,8 @@ DIALECTS = (
         settings={"discount": "jarvelin", "base": 2},
         policy=Policy(ties="order", negative="both", missing="skip"),
         ties=_GIVEN,
-        note="Without a field of gains it is gain=binary. A query without relevant documents is NaN by itself, and 0 in "
-        f"the means of RunAnalysis. {_BELOW}",
+        note="Without a field of gains it is gain=binary. The value of a query without relevant documents is NaN, but "
+        f"counts as 0 in the means of RunAnalysis. {_BELOW}",
     ),
     Dialect(
         "sentence-transformers",
@@ -313,7 +313,7 @@ DIALECTS = (
     ),
     Dialect(
         "llamaindex",
-        "LlamaIndex, NDCG of its retrieval metrics",
+        "LlamaIndex, NDCG from its retrieval metrics",
         settings={"gain": "binary", "depth": "all"},
         policy=Policy(ties="order", missing="error", empty="error"),
         ties=_GIVEN,
@@ -353,7 +353,7 @@ DIALECTS = (
     ),
     Dialect(
         "vespa",
-        "Vespa, VespaEvaluator of pyvespa with sets of relevant documents",
+        "Vespa, pyvespa's VespaEvaluator with sets of relevant documents",
         settings={"gain": "binary"},
         policy=Policy(ties="order", empty="skip"),
         cutoff=10,

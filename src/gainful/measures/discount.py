@@ -96,7 +96,7 @@ FORMS: dict[str, Form] = {
         lambda rank, arithmetic: arithmetic.inverse_log(1 + rank) / log(arithmetic.base),
     ),
     "misprint": Form(
-        "1/(log_b(i) + 1), as some texts print log_b(i+1)",
+        "1/(log_b(i) + 1), a common misprint of 1/log_b(i+1)",
         # log_b(i) + 1 = log_b(b·i), whose argument is above 1 at rank 1, too.
         lambda rank, arithmetic: arithmetic.inverse_log(arithmetic.base * rank),
         has_base=True,

@@ -120,7 +120,7 @@ BASE = Parameter(
 COLUMNS = Parameter(
     "columns",
     layout.layout(4),
-    "a whole number: every row has so many results. A list of one number for each row, such as `[5, 5, 10]`: the page "
+    "a whole number: every row has that many results. A list of one number for each row, such as `[5, 5, 10]`: the page "
     "ends after its last row, unless the list ends in `...`",
     layout.layout,
     str,
@@ -261,8 +261,8 @@ SCALE = Parameter(
 )
 UTILITY = (
     number("a", 1.0, "the worth of a relevant document that was retrieved"),
-    number("b", -1.0, "the worth of another document that was retrieved"),
+    number("b", -1.0, "the worth of any other document that was retrieved"),
     number("c", 0.0, "the worth of a relevant document that was not retrieved"),
-    number("d", 0.0, "the worth of another document that was not retrieved"),
+    number("d", 0.0, "the worth of any other document that was not retrieved"),
     number("docs", 0.0, "the number of documents in the collection, required by d", Range(0)),
 )

@@ -89,8 +89,8 @@ class Policy:
     ties: str = _choice(
         "How are documents with equal scores ordered?",
         {
-            "auto": "order for responses of a search service, because users saw that order; otherwise "
-            "doc if documents have ids, and average if they don't",
+            "auto": "order for responses of a search service, because users saw that order; otherwise, "
+            "doc if documents have ids and average if they don't",
             "doc": "by document id, descending, compared as bytes",
             "doc_ascending": "by document id, ascending, compared as bytes",
             "average": "the exact expectation over all orders of the tied documents",
@@ -161,7 +161,7 @@ class Policy:
         },
     )
     extra: str = _choice(
-        "What if a query of the run has no judgments?",
+        "What if a query in the run has no judgments?",
         {
             "ignore": "it is ignored, and reported",
             "error": "raise an error",

@@ -350,7 +350,7 @@ def _over_queries(family: Family) -> list[tuple[str, str]]:
         return [
             (
                 "value",
-                "describes the run as a whole; single queries or users have no value, and it has no interval",
+                "describes the run as a whole; there are no values for single queries or users, and there is no interval",
             )
         ]
     return [("over queries", f"the {family.aggregate}")]

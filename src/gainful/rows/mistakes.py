@@ -109,7 +109,7 @@ def swapped_inputs(sample: Sample) -> Iterator[Slip]:
     >>> [slip.odd for slip in swapped_inputs(Sample(lambda: rows, lambda: grades))]
     ['the grades have fractions, and all scores are whole numbers from 0 to 1, as grades are']
     >>> [slip.odd.partition(":")[0] for slip in swapped_inputs(Sample(lambda: rows, lambda: rows))]
-    ['the grades have fractions and fall along every list, as the scores of a run do']
+    ['the grades have fractions and decrease down every list, as the scores of a run do']
     >>> [*swapped_inputs(Sample(lambda: grades, lambda: rows))]
     []
     """
@@ -145,7 +145,7 @@ def swapped_inputs(sample: Sample) -> Iterator[Slip]:
     if ((fractions and most and not soft) or sample.ranked) and _fall(sample.judgments, grades):
         kind = "have fractions" if fractions else "are next to ranks"
         yield Slip(
-            f"the grades {kind} and fall along every list, as the scores of a run do: this "
+            f"the grades {kind} and decrease down every list, as the scores of a run do: this "
             "looks like two runs without judgments",
             f"{_ORDER} {_silenced(column)}".strip(),
         )
@@ -184,7 +184,7 @@ MISTAKES: tuple[Rule, ...] = (
         "run-as-judgments",
         "warning",
         "Judgments that are probably a run: many fractional grades, although the scores are whole numbers; "
-        "grades that fall along every list, as scores do; or the same file twice.",
+        "grades that decrease down every list, as scores do; or the same file twice.",
         "Pass the judgments first, then the runs; or name the column of grades: columns grade=….",
         swapped_inputs,
         "sample",

@@ -99,7 +99,7 @@ class Which(Document):
             ]
             for candidate in self.found or self.nearest
         ]
-        notes = [f"{self.tried} ways were tried."]
+        notes = [f"{self.tried} combinations were tried."]
         if self.refused:
             notes.append(f"Not tried, because they reject this data: {', '.join(self.refused)}.")
         notes += self.remarks + self.faults
@@ -109,7 +109,7 @@ class Which(Document):
                 "the counted queries are the same."
             )
         notes += self.basis
-        title = f"{'Ways that give' if self.found else 'No way gives'} {self.got}"
+        title = f"{'Combinations that give' if self.found else 'No way gives'} {self.got}"
         return Table(
             ["tool", "changed", "measure", "mean"], rows, digits=6, title=title, notes=notes
         )

@@ -36,7 +36,7 @@ RULES: list[Rule] = [
         "not-finite",
         "error",
         "A grade or a score that is missing, NaN or infinite.",
-        "Find out which program wrote it; give the document a number, or remove it.",
+        "Find out which program wrote the value; give the document a number, or remove it.",
     ),
     Rule(
         "doubtful-reading",
@@ -352,7 +352,7 @@ def _is_in_order(look: Look) -> bool:
     "If they are ranks, name their column: columns rank=…. In a dict, pass their negatives.",
 )
 def ranks_as_scores(look: Look) -> Iterator[Draft]:
-    """Scores that are 1, 2, 3 … or 0, 1, 2 … in every query, in any order of rows, like ranks.
+    """Scores that are 1, 2, 3 … or 0, 1, 2 … in every query, like ranks, whatever the order of the rows.
 
     If they are ranks, the last document counts as the best. Scores that fall from row to row are
     not reported.
@@ -395,7 +395,7 @@ def _word(run: CheckedTable) -> str:
     "tie-at-cutoff",
     "warning",
     "run",
-    "Write scores with all their digits. The policies ties=best and ties=worst show how much depends on it.",
+    "Write scores with all their digits. The policies ties=best and ties=worst show how much depends on the order of ties.",
 )
 def ties_at_cutoff(look: Look) -> Iterator[Draft]:
     """The document at the cutoff has the same score as the next one, so the tie rule decides which of them counts."""
@@ -507,10 +507,10 @@ def fractional_grades(look: Look) -> Iterator[Draft]:
     "Average nDCG, which gives every query the same weight, instead of CG or DCG.",
 )
 def uneven_ideals(look: Look) -> Iterator[Draft]:
-    """Ideal lists of very different DCG: a mean of CG or DCG would depend on few queries.
+    """Ideal lists whose DCGs differ widely, so that a mean of CG or DCG would depend on few queries.
 
-    The ideal is cut at the cutoff. Only for 10 or more queries with positive grades, if the effective number
-    of ideals, (Σ I)² / Σ I², is below half their number.
+    The ideals are cut at the cutoff. Only reported for 10 or more queries with positive grades, if the effective
+    number of ideals, (Σ I)² / Σ I², is below half their number.
     """
     # Imported here because the help of a check lists the rules, and imports little.
     from gainful.evaluation.evaluate import FEWEST_IDEALS, UNEVEN
@@ -538,7 +538,7 @@ def uneven_ideals(look: Look) -> Iterator[Draft]:
     "Ignore this if it is intentional; the query is not scored.",
 )
 def extra_queries(look: Look) -> Iterator[Draft]:
-    """A query of the run that has no judgments."""
+    """A query in the run that has no judgments."""
     if look.extra:
         row = look.session.rows(
             f"SELECT first FROM {look.lists.groups} WHERE query = ?", [look.extra[0]]
@@ -550,7 +550,7 @@ def extra_queries(look: Look) -> Iterator[Draft]:
     "short-list",
     "note",
     "run",
-    "Retrieve more documents, or set the policy absent if the system could have.",
+    "Retrieve more documents, or set the policy absent if the system could have returned more.",
 )
 def short_lists(look: Look) -> Iterator[Draft]:
     """A query with fewer documents than the cutoff."""

@@ -35,7 +35,7 @@ def characters_at(
         opened: (n,) which documents the user opens.
         characters: (n,) the length of each document.
         repeats: (n,) which documents repeat one above them, and are skipped.
-        snippet: the characters of a snippet.
+        snippet: the number of characters in a snippet.
         read: the share of an open document that is read.
 
     >>> characters_at(np.array([False, True]), np.array([900.0, 1000.0]), np.zeros(2, bool), snippet=200, read=0.2)

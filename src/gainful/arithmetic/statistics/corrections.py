@@ -115,24 +115,24 @@ CORRECTIONS: Mapping[str, Correction] = {
     ),
     "tukey": Correction(
         "randomised Tukey HSD",
-        f"randomised Tukey HSD over all runs, if there are many; {_INSTEAD}",
+        f"randomised Tukey HSD over all runs, if there are many ({_INSTEAD})",
         test_scores=_tukey,
     ),
     "tukey-anova": Correction(
         "Tukey HSD",
-        f"Tukey HSD after an analysis of variance of all runs and queries; {_INSTEAD}",
+        f"Tukey HSD after an analysis of variance of all runs and queries ({_INSTEAD})",
         test_scores=_tukey_anova,
         of_sample=Sampling.spread,
     ),
     "max-t": Correction(
         "max-T",
         "flips the signs of all comparisons together and compares each t with the largest of those not yet "
-        f"found significant (Westfall and Young, step-down); {_INSTEAD}",
+        f"found significant (Westfall and Young, step-down) ({_INSTEAD})",
         test_differences=_max_t,
     ),
     "max-t-single": Correction(
         "single-step max-T",
-        f"the same, but with the largest t of all comparisons; {_INSTEAD}",
+        f"the same, but with the largest t of all comparisons ({_INSTEAD})",
         test_differences=_max_t_single,
     ),
     "none": Correction(

@@ -421,7 +421,7 @@ def _by_moments(interval: Callable[[Moments, float], Interval]) -> Builder:
 INTERVALS: Mapping[str, Method] = {
     "hall": Method(
         "Student's t and Hall's correction for skewness",
-        "Student's t, with one end moved outwards if per-query values are skewed (Hall); from 10 "
+        "Student's t, with one end moved outwards if per-query values are skewed (Hall), from 10 "
         "queries",
         _by_moments(_by_hall),
         _FEWEST,
@@ -434,7 +434,7 @@ INTERVALS: Mapping[str, Method] = {
     ),
     "betting": Method(
         "betting, at any time",
-        "holds however often you look while queries are added; for measures with a range",
+        "holds however often you look while queries are added, for measures with a range",
         None,
         in_order=_by_betting,
         on_request=True,

@@ -445,7 +445,7 @@ def _asymptotic_of_columns(
 TESTS: Mapping[str, PairedTest] = {
     "t": PairedTest(
         "paired t test",
-        "paired t; randomisation where t is undefined",
+        "paired t, or randomisation where t is undefined",
         _t_of_columns,
         of_sample=Sampling.spread,
     ),
@@ -483,7 +483,7 @@ TESTS: Mapping[str, PairedTest] = {
     ),
     "betting": PairedTest(
         "betting test",
-        "valid however often you look while queries are added; for measures with a range",
+        "valid however often you look while queries are added, for measures with a range",
         None,
         on_request=True,
         in_order=_by_betting,

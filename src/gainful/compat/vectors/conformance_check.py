@@ -50,7 +50,7 @@ def conformance(
     >>> result.conforms, result.summary
     (False, '1 passed, 5 failed, 30 skipped')
     >>> print(result.conventions[0][0])
-    discount=misprint (1/(log_b(i) + 1), as some texts print log_b(i+1))
+    discount=misprint (1/(log_b(i) + 1), a common misprint of 1/log_b(i+1))
     """
     _refuse_no_function(implementation)
     chosen = _chosen(topics, dialect)

@@ -1,4 +1,4 @@
-"""API keys from environment variables, which are sent but never written anywhere."""
+"""API keys from environment variables, which are sent but never saved or printed."""
 
 import html
 import json

@@ -113,7 +113,7 @@ class CallingOptions(TypedDict, total=False):
     """How a service is called: the options that `record` and `collect_grades` share.
 
     Attributes:
-        key_variable: the environment variable that contains the key; no key is sent if None. The key is never written.
+        key_variable: the environment variable that contains the key; no key is sent if None. The key is never saved or printed.
         timeout: the time limit of a call in seconds; 30 for a search service and 120 for a model if None. A function has
             no limit.
         concurrency: the number of simultaneous calls; 8 if None, 1 for a function.

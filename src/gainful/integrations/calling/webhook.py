@@ -54,7 +54,7 @@ class Webhook:
         """Check everything, without sending anything.
 
         Args:
-            variable: the environment variable that contains the address. The address is never written.
+            variable: the environment variable that contains the address. The address is never saved or printed.
             template: the body: JSON whose texts may contain {paragraph}, {result}, {title}, {markdown}, {runs}, {time},
                 {label}, {commit}, {history} and {details}, as a dict, as text or as the path of a file. {"text": "{title}.
                 {paragraph}"} if None, which Slack, Mattermost, Google Chat and others understand.

@@ -33,7 +33,7 @@ FAMILIES = (
         title="Geometric mean average precision",
         definition=(
             "GMAP = the geometric mean of AP over the queries, with values below the floor raised to "
-            "the floor. The value of a query is its AP"
+            "the floor. The value of a single query is its AP"
         ),
         range="the floor to 1",
         ends=SHARE,
@@ -137,7 +137,7 @@ FAMILIES = (
         title="Geometric mean binary preference",
         definition=(
             "GMbpref = the geometric mean of bpref over the queries, with values below the floor "
-            "raised to the floor. The value of a query is its bpref"
+            "raised to the floor. The value of a single query is its bpref"
         ),
         range="the floor to 1",
         ends=SHARE,

@@ -36,7 +36,7 @@ _LOG_DISCOUNT = (
 )
 _TREC_EVAL = "C. Buckley, trec_eval 9, 2008 (experimental there)"
 _PAGES = (
-    "a product of two discounts is a choice of gainful. X. Xie and others, Grid-based evaluation metrics for web image "
+    "the product of two discounts is gainful's choice. X. Xie and others, Grid-based evaluation metrics for web image "
     "search, WWW 2019, doi:10.1145/3308558.3313514, and M. Ferrari Dacrema, N. Felicioni and P. Cremonesi, Offline evaluation "
     "of recommender systems in a user interface with multiple carousels, Frontiers in Big Data 5, 2022, "
     "doi:10.3389/fdata.2022.910030, discount positions on a page in other ways"
@@ -90,7 +90,7 @@ FAMILIES = (
     Family(
         name="nDCG",
         title="Normalised discounted cumulated gain",
-        definition="nDCG@k = DCG@k / IDCG@k, with the same ideal and depth; 1 for a perfect order",
+        definition="nDCG@k = DCG@k / IDCG@k, with the same parameters for both; a perfect order scores 1",
         range=(
             "at most 1, except under the policy negative=both, or if unfilled ranks have a gain "
             "that the ideal lacks. 0 or more without negative grades, or with norm=minmax"
@@ -111,8 +111,8 @@ FAMILIES = (
         title="nDCG averaged over the relevant documents",
         definition=(
             "nDCGrel = the mean of nDCG@r over all documents with a positive gain, where r is the rank of the "
-            "document. A document that was not retrieved counts with the DCG of the whole list over the IDCG "
-            "of the whole ideal"
+            "document. A document that was not retrieved counts as the DCG of the whole list divided by the "
+            "IDCG of the whole ideal"
         ),
         range="0 to 1 without negative grades",
         ends=SHARE,
@@ -129,7 +129,7 @@ FAMILIES = (
         definition=(
             "RnDCG = the mean of nDCG@r over the ranks r where the gain of the ideal falls: after the "
             "last document with the highest gain, after the last one with the second-highest, and so on "
-            "down to the last positive gain. If the list is at least two ranks longer than that, the nDCG of "
+            "down to the last positive gain. If the list goes on for at least two ranks below the last of them, the nDCG of "
             "the whole list is included. Undefined for a query without a relevant document"
         ),
         range="0 to 1 without negative grades",
@@ -146,7 +146,7 @@ FAMILIES = (
         title="Normalised gain",
         definition=(
             "G = Σ_i g_i / log2(2 + c_i − s_i) / Σ_j ideal_j. Here s_i is the gain of the list down to rank i, "
-            "and c_i the gain of the ideal down to rank i, where each rank counts at least 1"
+            "and c_i the gain of the ideal down to rank i, where each rank counts as at least 1"
         ),
         range="0 to 1 without negative grades",
         ends=SHARE,
@@ -195,7 +195,7 @@ FAMILIES = (
         title="Discounted cumulated gain of a page with rows and columns",
         definition=(
             "grid_DCG@k = Σ_{i=1..k} g_i·r_i·c_i. The results fill the rows of a page from the left, row by row; r_i is the "
-            "discount of the row of rank i, and c_i that of its column. Ranks below the end of the page count 0"
+            "discount of the row of rank i, and c_i that of its column. Ranks below the end of the page count as 0"
         ),
         range="any real number; 0 or more without negative grades",
         ends=AMOUNT,
@@ -208,8 +208,9 @@ FAMILIES = (
         name="grid_nDCG",
         title="Normalised discounted cumulated gain of a page with rows and columns",
         definition=(
-            "grid_nDCG@k = grid_DCG@k / its value for the best page, which has the judged documents with the highest gains, "
-            "negative ones left out, at those of the first k ranks whose products of discounts are highest"
+            "grid_nDCG@k = grid_DCG@k / the grid_DCG@k of the best page, which places the judged documents with the highest "
+            "gains, without negative ones, at those of the first k ranks whose products of discounts "
+            "are highest"
         ),
         range="0 to 1 without negative grades",
         ends=SHARE,

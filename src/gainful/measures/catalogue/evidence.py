@@ -53,9 +53,9 @@ IDEAL = word(
     "ideal",
     {
         "evidence": "the ideal list has one chunk for each document with evidence, which contains all of it. It "
-        "is the same however the documents are cut into chunks, so values of different chunkings can be compared",
-        "chunks": "the greedy ideal over the table of chunks: at each rank, the chunk that adds most. It shows "
-        "how good the order is, given these chunks",
+        "is the same however the documents are cut into chunks, so values for different chunkings can be compared",
+        "chunks": "the greedy ideal over the table of chunks: at each rank, the chunk that adds the most. The "
+        "value then shows how good the order is, given these chunks",
     },
 )
 COVER = number(
@@ -147,7 +147,7 @@ FAMILIES = (
         title="Normalised discounted cumulated gain of evidence",
         definition=(
             "evidence_nDCG@k = Σ_{i=1..k} g_i·d_i / that of the ideal. Here g_i is the evidence that the chunk "
-            "at rank i adds to the chunks above it: each position of the text counts the gain of its highest grade"
+            "at rank i adds to the chunks above it: each position in the text counts as the gain of its highest grade"
         ),
         range="0 to 1, if ideal=evidence; the greedy ideal may not be the best order",
         ends=SHARE,

@@ -38,22 +38,22 @@ class ModelExample(Example):
 COST = number(
     "cost",
     1 / 3,
-    "a number of at least 0: how much a passage that isn't relevant costs, if the model is sure to answer from it",
+    "a number of at least 0: the cost of a passage that isn't relevant if the model is sure to answer from it",
     Range(0),
 )
 COUNTING = word(
     "nuggets",
     {
-        "vital": "only vital nuggets count, each 1",
-        "all": "every nugget counts 1",
-        "weighted": "a vital nugget counts 1, any other 0.5",
+        "vital": "only vital nuggets count, each as 1",
+        "all": "every nugget counts as 1",
+        "weighted": "a vital nugget counts as 1, any other as 0.5",
     },
 )
 PARTIAL = word(
     "partial",
     {
-        "none": "partial support counts 0, as in the strict scores of nuggetizer",
-        "half": "partial support counts 0.5",
+        "none": "partial support counts as 0, as in the strict scores of nuggetizer",
+        "half": "partial support counts as 0.5",
     },
 )
 
@@ -135,8 +135,8 @@ FAMILIES = (
         title="Normalised area under the abstention curve",
         definition=(
             "nAUC(M) = (A − F)/(O − F). A is the area under the curve of the mean of M over the queries that remain "
-            "if the least confident 0%, 10%, …, 90% are left unanswered; O is the area if those with the lowest "
-            "values of M are left out instead, and F if the mean stayed the same. Numbers of queries are rounded "
+            "if the least confident 0%, 10%, …, 90% are left unanswered; O is the area if the queries with the "
+            "lowest values of M are left out instead, and F is the area if the mean stayed the same. Numbers of queries are rounded "
             "(half to even), and at least one remains. M is any measure that is averaged over queries, with its "
             "parameters and cutoff"
         ),

@@ -102,10 +102,10 @@ COUNT = word(
 UNEXPECTED = word(
     "unexpected",
     {
-        "list": "an item counts 0 if it is one of the k expected items, else 1. The expected items are the user's "
+        "list": "an item counts as 0 if it is one of the k expected items, else as 1. The expected items are the user's "
         "list in `expected`, or else the k items that most users in the history have; among equally popular "
         "items, larger ids come first",
-        "rank": "an item at rank i counts max(0, p(i) − p(r)), where p(i) = (n + 1 − i)/n for a catalogue of n "
+        "rank": "an item at rank i counts as max(0, p(i) − p(r)), where p(i) = (n + 1 − i)/n for a catalogue of n "
         "items, and r is the rank of the item's popularity among all distinct values; p(r) is 0 if the item is not "
         "in the history",
     },
@@ -146,8 +146,8 @@ TARGET = word(
 )
 SAMPLES = _named(
     "samples",
-    "the text before the number of a sampled list: with samples=#, the lists q1#1 and q1#2 are two draws for q1, "
-    "which has one value (only in `gainful recommend` and `evaluate_recommendations`)",
+    "the separator before the number of a sampled list: with samples=#, the lists q1#1 and q1#2 are two draws for "
+    "q1 and give one value (only in `gainful recommend` and `evaluate_recommendations`)",
 )
 _IN_PARTS = (
     "An item with several groups is split equally among them, and an item without any doesn't count"
@@ -163,8 +163,8 @@ _EE = (
     "exposure, CIKM 2020"
 )
 _EXPOSURES = (
-    "ε_d is the mean of a_i over the sampled lists of the query, with i the rank of item d, and 0 below rank k "
-    "and for items that aren't shown"
+    "ε_d is the mean of a_i over the sampled lists of the query, where i is the rank of item d; a_i is 0 below "
+    "rank k and in lists that don't show the item"
 )
 _TARGETS = "ε*_d is Σ_{i=1..min(m, k)} a_i / m for each of the m relevant items, which share the first ranks equally, and 0 for others"
 
@@ -289,8 +289,8 @@ FAMILIES = (
         definition=(
             "Novelty@k = the mean of −log2(p_i) over the items of a list down to rank k. Here p_i is "
             "the share of users in the history who have item i. With count=all, p_i is item i's share "
-            "of all interactions. An item that is not in the history counts as if one "
-            "user had it once"
+            "of all interactions. An item that is not in the history counts as if it "
+            "had one interaction by one user"
         ),
         range="0 (every user has every item) or more",
         ends=AMOUNT,

@@ -34,22 +34,27 @@ OPENING = number(
     "opening", 7.8, f"{_SECONDS} an open document takes in addition to its words", Range(0)
 )
 WORDS = number(
-    "words", 500.0, "a number of at least 0: the words of documents without a length", Range(0)
+    "words",
+    500.0,
+    "a number of at least 0: the number of words in documents without a length",
+    Range(0),
 )
 MOST_TEXT = number(
     "L",
     132000.0,
-    "a number above 0: the characters after which nothing counts",
+    "a number above 0: the number of characters after which nothing counts",
     Range(0, above=True),
 )
-SNIPPET = number("snippet", 200.0, "a number of at least 0: the characters of a snippet", Range(0))
+SNIPPET = number(
+    "snippet", 200.0, "a number of at least 0: the number of characters in a snippet", Range(0)
+)
 SHARE_READ = number(
     "read", 0.2, "a number from 0 to 1: the share of a relevant document that is read", Range(0, 1)
 )
 CHARACTERS = number(
     "characters",
     3000.0,
-    "a number of at least 0: the characters of documents without a length",
+    "a number of at least 0: the number of characters in documents without a length",
     Range(0),
 )
 
@@ -62,20 +67,20 @@ LATER = number(
 BALANCE = number(
     "b",
     0.8,
-    "a number from 0 to 1: the probability that a user who goes on looks at the next document, rather than asking the "
+    "a number from 0 to 1: the probability that a user who goes on looks at the next document, rather than issuing the "
     "next query",
     Range(0, 1),
 )
 REPEATS = word(
     "repeats",
     {
-        "count": "a document counts for every query of the session whose list it is in",
-        "once": "a document counts only for the first query of the session whose list, down to the cutoff, it is in",
+        "count": "a document counts for every query of the session whose list contains it",
+        "once": "a document counts only for the first query of the session whose list contains it, down to the cutoff",
     },
 )
 
 _SESSIONS = "judgments, and the session of each query"
-_LAST = "The value is that of the session, and listed for its last judged query"
+_LAST = "The value describes the whole session, and is listed under its last judged query"
 _SESSION_DCG = (
     "K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of "
     "multiple-query IR sessions, ECIR 2008, doi:10.1007/978-3-540-78646-7_4"
@@ -144,8 +149,8 @@ FAMILIES = (
         title="U-measure",
         definition=(
             "U@k = Σ_{i=1..k} g_i·max(0, 1 − x_i/L), where x_i is the number of characters that the user has read at the "
-            "end of rank i: a snippet for each document down to rank i, and the share read of each of them that has a "
-            f"positive gain. Only positive gains count. {_REPEATED}: the user doesn't read it, and it gains nothing"
+            "end of rank i: a snippet for each document down to rank i, and, for each of them that has a positive gain, "
+            f"the share of its text that is read. Only positive gains count. {_REPEATED}: the user doesn't read it, and it gains nothing"
         ),
         range="0 or more",
         ends=AMOUNT,

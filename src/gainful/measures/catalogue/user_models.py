@@ -99,7 +99,7 @@ FAMILIES = (
         title="Residual of rank-biased precision",
         definition=(
             "RBPres@k = (1−p) Σ p^(i−1) over the ranks i ≤ k of documents without a judgment, plus "
-            "p^n for the documents below the n in the list. RBP could be that much higher. A "
+            "p^n for all ranks below the n documents in the list. RBP could be that much higher. A "
             "negative grade counts as a judgment, except under the policy negative=unjudged"
         ),
         range="0 to 1",
@@ -228,7 +228,7 @@ FAMILIES = (
         title="Compatibility with an ideal list",
         definition=(
             "Compat = RBO(list, ideal) / RBO(ideal, ideal), where RBO = Σ_{i=1..1000} p^(i−1)·(documents "
-            "that both have down to rank i)/i. The ideal contains all documents with a positive grade, "
+            "in both lists down to rank i)/i. The ideal contains all documents with a positive grade, "
             "best first; documents with equal grades are in the order of the list"
         ),
         range="0 to 1",
