@@ -433,7 +433,7 @@ def losses() -> str:
 
 
 def means_that_hold() -> str:
-    """Draw one difference as if queries were independent, by user, and as it holds at any time."""
+    """Draw one difference as if queries were independent, by user, and with an interval that holds at any time."""
     draw = random.Random(7)  # noqa: S311 - for a picture
     queries = [f"user{user}_q{number}" for user in range(40) for number in range(3)]
     habits = [draw.gauss(0.02, 0.08) for _ in range(40)]
@@ -467,7 +467,7 @@ def means_that_hold() -> str:
     return picture(
         "What the same 120 differences prove",
         "The difference between two runs over 120 queries of 40 users, as independent queries, as clusters by user, "
-        f"and as it holds at any time: {said(rows)}.",
+        f"and with an interval that holds at any time: {said(rows)}.",
         body,
         height,
     )
@@ -498,7 +498,7 @@ def measure_cookbook() -> str:
     )
     return picture(
         "How much each rank counts",
-        f"What a relevant document counts at ranks 1 to 10, where rank 1 is 1: {numbers}.",
+        f"How much a relevant document counts at ranks 1 to 10, if it counts 1 at rank 1: {numbers}.",
         frame + "".join(lines) + legend([*series]),
     )
 
@@ -708,7 +708,7 @@ def recording_runs() -> str:
     listed = "; ".join(f"{response} is {outcome}" for response, outcome, _ in rows)
     return picture(
         "From queries to a run",
-        f"Each query goes to the service, and its response decides: {listed}, never recorded as an empty list.",
+        f"Each query goes to the service, whose response determines what is recorded: {listed}, never recorded as an empty list.",
         "".join(parts),
         238,
     )
