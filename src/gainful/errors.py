@@ -50,7 +50,7 @@ CODES: Mapping[str, str] = {
     "policy.refused": "The policy rejects this input: one of its choices, such as missing=error, makes it an error.",
     "rows.duplicate": "A document is listed twice for the same query.",
     "rows.fields": "A line has too many or too few fields.",
-    "rows.grade-word": "A grade is a word, and no grade was given for the word.",
+    "rows.grade-word": "A grade is a word that no number was assigned to.",
     "rows.no-column": "A table lacks a required column.",
     "rows.no-header": "A table with a single field lacks a required column; its header may be missing.",
     "rows.no-such-column": "A table has no column with the given name.",

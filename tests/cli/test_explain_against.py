@@ -34,7 +34,7 @@ def test_it_is_the_run_less_the_base(against, three):
     judgments, run, base = three
     assert done.stdout == f"{gf.explanation.attribute(judgments, base, run, 'nDCG@3', query='q')}\n"
     lines = done.stdout.splitlines()
-    assert lines[0] == "nDCG@3 of query q, run less base"
+    assert lines[0] == "nDCG@3 of query q, run minus base"
     first, second = (line.split() for line in lines if line.startswith("a "))
     assert first == ["a", "3", "3", "3", "1", "1.5000", "3.0000", "1.5000"]
     assert second[-1] == "0.3150"

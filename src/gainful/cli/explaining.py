@@ -88,7 +88,7 @@ def _grades(text: str) -> list[float]:
 def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Show the arithmetic behind a value, line by line.
 
-    GRADES is a list in rank order, 3,2,3,0,1,2 or "3 2 3 0 1 2". JUDGMENTS and RUN are files, with --query. With --against
+    GRADES is a list in rank order, 3,2,3,0,1,2 or "3 2 3 0 1 2". JUDGMENTS and RUN are files; --query selects the query. With --against
     BASE, it explains the difference between two runs, document by document. If --judgments or the project
     file names the judgments, pass RUN only.
     """
@@ -224,7 +224,7 @@ def check(files: tuple[str, ...], **options: Any) -> None:
 @option.give(
     "judgments",
     {
-        "--sd >0.0": "The standard deviation of the per-query differences between two runs; computed from BASE and RUN if given.",
+        "--sd >0.0": "The standard deviation of the per-query differences between two runs; computed from BASE and RUN if they are given.",
         "--difference >0.0": "The difference in the measure that the comparison should detect.",
         "--queries >=2": "The number of queries available.",
         "--power >0.0<1.0": "The probability of detecting the difference.  [default: 0.8]",

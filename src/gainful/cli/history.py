@@ -49,7 +49,7 @@ _RECORDING = tuple(option.options_of_group("recording"))
     {"--slices INPUT": "A table with one row per query, for --weights and --clusters."},
     "digits result evaluating",
     measures="With add: what to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more.",
-    level="The joint level of all comparisons of a run, for the changes that are marked.",
+    level="The joint confidence level of all comparisons of a run, on which the marked changes are based.",
 )
 def history(action: str, path: str, files: tuple[str, ...], **options: Any) -> None:
     """Keep scores over time in FILE, show them, or write a page that marks the real changes.
@@ -118,7 +118,7 @@ def add_runs(path: str, files: tuple[str, ...], options: Options) -> "gf.results
     },
     "comparing.level comparing.interval comparing.anytime comparing.slices comparing.by gate sampling recording digits result evaluating",
     measures="What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more.",
-    level="The level of the conditions of all RUNs together, and of the real changes.",
+    level="The joint confidence level of the conditions for all RUNs, and of the real changes.",
     anytime="Use intervals that hold however often you look while queries are added (betting). Only for measures with a range.",
     slices="A table with one row per query, for conditions on slices, such as 'Δ nDCG@10[category=Toys] < -0.02', and for --weights and --clusters.",
     by="Slice by this column of --slices, or by judged (the number of judged documents); repeat for more.",

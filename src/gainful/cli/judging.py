@@ -106,7 +106,7 @@ def _judging_scale(text: str) -> str | dict[float, str]:
                 _judging_scale, "LOW..HIGH or GRADE=WORD,GRADE=WORD, each grade once"
             ),
         },
-        "--depth RANK>=1": "Judge the documents down to this rank of any RUN.  [default: 20]",
+        "--depth RANK>=1": "Judge the documents down to this rank in any RUN.  [default: 20]",
         "--order [effect|verdict|random|rank]": "The order of the documents. effect: first those that could change the measure most; verdict: those that could reverse the comparison of two RUNs; "
         "random: shuffled; rank: by the best rank in any RUN.  [default: effect]",
         "--compare NAME NAME": "The two RUNs of --order verdict, named after their files without the extension, the baseline first.  [default: the first two]",

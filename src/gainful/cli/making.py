@@ -153,8 +153,9 @@ def _folds(text: str) -> str | int:
         f"{_formulas(_NORMALISATIONS)}  [default: {_NORMALISATIONS[0].name}]",
         "--depth RANK>=1": "Use each RUN only down to this rank.  [default: all ranks]",
         "--top NUMBER>=1": "Keep this many documents per query.  [default: all]",
-        "--judgments INPUT": "Choose the best settings by these judgments, and report their value on held-out queries. Candidates: several numbers for "
-        "--k or --p, several --weights as in 1,1:1,2 or grid; by default, values of k for rrf, of p for rbc, and of the weights for other methods.",
+        "--judgments INPUT": "Choose the best settings by these judgments, and report their value on held-out queries. The candidates are the numbers in "
+        "--k or --p, or several --weights, as in 1,1:1,2 or grid; by default, gainful tries values "
+        "of k for rrf, of p for rbc, and of the weights for other methods.",
     },
     "measure",
     {

@@ -307,7 +307,7 @@ def _comparing() -> Usages:
 
 
 _DEFINE = {
-    "--define MODULE:NAME...": "A measure, discount or gain of your own for -m, defined with gainful.measures.define in a module in this folder; repeat for more.",
+    "--define MODULE:NAME...": "A measure, discount or gain of your own for -m, defined with gainful.measures.define in a module in the current folder; repeat for more.",
 }
 WITHOUT_DEFAULT = {"default": (), "show_default": False}
 """Changes of an option with several values whose help describes the default."""
@@ -350,7 +350,7 @@ SHARED: dict[str, Usages | Callable[[], Usages]] = {
     "chunks": {
         "--chunks DELIMITER": "Fold the chunks that a run ranks into documents: with #, doc7#2 becomes doc7. Ids are cut at the last DELIMITER; "
         "first:DELIMITER cuts at the first (first::: for doc7::256::3). --fold selects the score of a document.",
-        "--chunk-map INPUT": "Fold chunks by a file with a chunk and its document on each line, possibly compressed; - is standard input.",
+        "--chunk-map INPUT": "Fold chunks according to a file with a chunk and its document on each line, possibly compressed; - is standard input.",
     },
 }
 _RECORDING: Usages = {
@@ -381,17 +381,17 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--clusters FILE|COLUMN|id:DELIMITER": "The cluster of each query, such as the user or the document that it comes from: a table with one row per query, a column of --slices, or id:_ for the part of the query's id before its last _. Intervals and tests then count clusters, not queries.",
         "--strata FILE|COLUMN": "The part of the traffic that each query was drawn from, such as head or tail: a table with one row per query, or a column of --slices.",
         "--arrival FILE|COLUMN": "When each query was added, as a date or number, for --anytime: a table with one row per query, or a column of --slices.  [default: in the order of ids]",
-        "--population STRATUM=NUMBER,…": "The number of queries of each stratum in the traffic, such as head=1000,tail=20000: queries are weighted by it.",
+        "--population STRATUM=NUMBER,…": "The number of queries per stratum in the traffic, such as head=1000,tail=20000; queries are weighted accordingly.",
     },
     "unjudged": {
         "--estimate [bootstrap|conformal|prediction-powered]": "Estimate the scores as if every document down to the cutoff were judged, from judged documents at similar ranks (bootstrap), "
-        "complete queries (conformal) or single documents.",
+        "complete queries (conformal) or single documents (prediction-powered).",
         "--grades GRADES|LOW..HIGH|WORDS": "The possible grades of an unjudged document, as a list, 0,1,2,3, or as a range, 0..3. Words with grades, such as Exact=3,Irrelevant=0, have the same meaning as for --grade-words.  [default: 0 and the grades in the judgments]",
-        "--model INPUT": "With --estimate: a model's grades of the unjudged documents, as predictions.",
+        "--model INPUT": "With --estimate: a model's grades for the unjudged documents, as predictions.",
         "--random-sample INPUT": "With --estimate: further grades by people, of queries or documents drawn at random.",
     },
     "judgments": {
-        "--judgments INPUT": "The judgments, instead of the first file; then every file is a RUN. A project file may name them: see `gainful config`.",
+        "--judgments INPUT": "The judgments; every other file is then a RUN. A project file may also name them: see `gainful config`.",
     },
     "define": _DEFINE,
     "measures": {

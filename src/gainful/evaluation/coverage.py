@@ -88,7 +88,7 @@ class Coverage(Record):
         if self.extra:
             count = len(self.extra)
             said.append(
-                f"{counted(count, 'query', 'queries')} of the run {'has' if count == 1 else 'have'} no judgments (ignored)."
+                f"{counted(count, 'query', 'queries')} in the run {'has' if count == 1 else 'have'} no judgments (ignored)."
             )
         said += unjudged_sentence(self.unjudged_share, _documents(self.seen, self.depth), answers)
         said += tied_sentence(self.tied, answers)

@@ -254,8 +254,8 @@ SCALE = Parameter(
     "max",
     "none",
     "`none`: a document is worth 1 if it is relevant, else 0. A number: the highest grade, which is worth 1; lower "
-    "grades are worth proportionally less, and higher ones are rejected. `query`: the same, with the highest grade of "
-    "the query, if that is above 1",
+    "grades are worth proportionally less, and higher ones are rejected. `query`: the same, but with the query's "
+    "highest grade, if that is above 1",
     _read_scale,
     _write_scale,
 )

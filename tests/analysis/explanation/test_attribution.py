@@ -270,7 +270,7 @@ def test_documents_without_a_part_are_counted_not_shown():
     (shown,) = found.tables()
     # a, b and c with a part, three without, and the sum.
     assert [row[0] for row in shown.rows] == ["a", "b", "c", "x", "z", "u0", "sum"]
-    assert "19 more documents have no part in the difference\n" in str(found)
+    assert "19 more documents do not affect the difference\n" in str(found)
 
 
 def test_terms_that_are_not_shown_are_summed():
@@ -278,7 +278,7 @@ def test_terms_that_are_not_shown_are_summed():
     scores = {"q": {doc: -place for place, doc in enumerate(judged)}}
     found = gf.explanation.attribute({"q": judged}, scores, scores, "CG", query="q")
     assert found.difference == 0.0
-    assert "3 more documents have no part in the difference; 3.0000 of either sum" in str(found)
+    assert "3 more documents do not affect the difference; 3.0000 of either sum" in str(found)
 
 
 def test_every_format():

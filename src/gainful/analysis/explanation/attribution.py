@@ -142,7 +142,7 @@ class Attribution(Account):
     @property
     def heading(self) -> str:
         """The measure, the query and the direction of the difference."""
-        return printable(f"{self.measure} of query {self.query}, run less base")
+        return printable(f"{self.measure} of query {self.query}, run minus base")
 
     @property
     def conclusion(self) -> str:
@@ -199,8 +199,8 @@ class Attribution(Account):
         notes = []
         if left_out:
             count = len(left_out)
-            more = "1 more document has" if count == 1 else f"{count} more documents have"
-            notes.append(f"{more} no part in the difference")
+            more = "1 more document does" if count == 1 else f"{count} more documents do"
+            notes.append(f"{more} not affect the difference")
             if any(document.base_term for document in left_out):  # the same in both
                 same = math.fsum(document.base_term for document in left_out)
                 notes[-1] += f"; {same:.{_DIGITS}f} of either sum"

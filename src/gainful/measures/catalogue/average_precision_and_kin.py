@@ -156,7 +156,7 @@ FAMILIES = (
         definition=(
             "infAP = (1/R) Σ (1/i + (b/i)·(r+ε)/(r+n+2ε)) over the relevant documents retrieved at "
             "rank i; ε = 0.00001. Of the documents above rank i, r are relevant, n were judged not relevant and "
-            "b are in the pool. A negative grade marks a document that is in the pool but unjudged. A term at "
+            "b are in the pool. A negative grade marks a document that is in the pool but unjudged. The term at "
             "rank 1 is 1"
         ),
         range="0 to 1",

@@ -52,8 +52,9 @@ OVERLAP = word(
 IDEAL = word(
     "ideal",
     {
-        "evidence": "the ideal list has one chunk for each document with evidence, which contains all of it. It "
-        "is the same however the documents are cut into chunks, so values for different chunkings can be compared",
+        "evidence": "the ideal list has one chunk for each document with evidence, and that chunk contains all of "
+        "the document's evidence. This ideal is the same however the documents are cut into "
+        "chunks, so values for different chunkings can be compared",
         "chunks": "the greedy ideal over the table of chunks: at each rank, the chunk that adds the most. The "
         "value then shows how good the order is, given these chunks",
     },
@@ -163,8 +164,8 @@ FAMILIES = (
         needs=EVIDENCE,
         title="Share of the groups of evidence that are covered",
         definition=(
-            "evidence_groups@k = the share of the query's groups with at least one passage that the first k "
-            "chunks cover together. Evidence without groups consists of one group for each passage"
+            "evidence_groups@k = the share of the query's groups in which the first k chunks together cover "
+            "at least one passage. If the evidence has no groups, every passage is a group of its own"
         ),
         range="0 to 1",
         ends=SHARE,

@@ -287,7 +287,7 @@ FAMILIES = (
         name="Novelty",
         title="Novelty, mean self-information",
         definition=(
-            "Novelty@k = the mean of −log2(p_i) over the items of a list down to rank k. Here p_i is "
+            "Novelty@k = the mean of −log2(p_i) over the items in a list down to rank k. Here p_i is "
             "the share of users in the history who have item i. With count=all, p_i is item i's share "
             "of all interactions. An item that is not in the history counts as if it "
             "had one interaction by one user"
@@ -308,7 +308,7 @@ FAMILIES = (
         better=NEITHER,
         title="Average popularity",
         definition=(
-            "Popularity@k = the mean popularity of the items of a list down to rank k. The popularity of an "
+            "Popularity@k = the mean popularity of the items in a list down to rank k. The popularity of an "
             "item is the number of users in the history who have it or, with count=all, the number of its "
             "interactions. An item that is not in the history has popularity 0"
         ),
@@ -325,7 +325,7 @@ FAMILIES = (
         name="ILD",
         title="Intra-list diversity",
         definition=(
-            "ILD@k = the mean distance over all pairs of items of a list down to rank k. The distance "
+            "ILD@k = the mean distance over all pairs of items in a list down to rank k. The distance "
             "is 1 − |A∩B| / |A∪B|, where A and B are the categories of the two items. With vectors, the distance "
             "is 1 − their cosine, and the cosine is 0 if one of them is all zeros"
         ),
@@ -344,7 +344,7 @@ FAMILIES = (
         name="Serendipity",
         title="Serendipity",
         definition=(
-            "Serendipity@k = the mean of relevant·unexpected over the items of a list down to rank k. "
+            "Serendipity@k = the mean of relevant·unexpected over the items in a list down to rank k. "
             "The first factor is 1 for a relevant item, else 0; the second is how unexpected the item is"
         ),
         range="0 to 1",
@@ -416,7 +416,7 @@ FAMILIES = (
         title="Exposure of a group of items",
         better=NEITHER,
         definition=(
-            "Exposure(group=g)@k = Σ_i a_i·m_i / Σ_i a_i over the items of a list down to rank k. Here a_i is the "
+            "Exposure(group=g)@k = Σ_i a_i·m_i / Σ_i a_i over the items in a list down to rank k. Here a_i is the "
             f"attention to rank i, and m_i the part of the item that belongs to group g. {_IN_PARTS}"
         ),
         range="0 to 1",
@@ -438,7 +438,7 @@ FAMILIES = (
         name="AWRF",
         title="Attention-weighted rank fairness",
         definition=(
-            "AWRF@k = 1 − JS(ε, τ), the Jensen-Shannon divergence with log2. Here ε_g is the exposure of group g in a "
+            "AWRF@k = 1 − JS(ε, τ), where JS is the Jensen-Shannon divergence with log2. Here ε_g is the exposure of group g in a "
             "list down to rank k, as in Exposure(group=g), and τ_g its target"
         ),
         range="from 0 (only groups whose target is 0 are shown) to 1 (every group has its target)",
