@@ -97,7 +97,7 @@ def registered(
                 f"the family {family.name}",
                 "an `Arithmetic` in a table COMPUTE of evaluation/computing/: its values, and its terms for `explain`",
                 "none" if entry is None else shown(entry),
-                "docs/develop/architecture.md has the recipe of a new measure.",
+                "docs/develop/additions.md has the recipe for a new measure.",
             )
     return arithmetic
 
