@@ -180,7 +180,7 @@ def test_ways_that_differ_without_effect():
     found = gf.why({"q": {"a": 1}}, {"q": {"a": 1}}, dialects=["lightgbm", "rax"])
     assert (found.gap, found.causes) == (0.0, ())
     assert found.idle == ("negative", "precision", "empty")
-    assert "different, without effect here: negative, precision, empty" in str(found)
+    assert "different choices without effect here: negative, precision, empty" in str(found)
     assert "The numbers are the same. The differences have no effect on this data." in str(found)
     assert "cause" not in str(found)
 
@@ -222,7 +222,7 @@ def test_as_plain_values():
     assert plain["idle"] == ["negative", "precision", "ties", "empty"]
     assert "<table" in found._repr_html_()
     text = str(found)
-    assert "the parts sum to the gap, +0.321713" in text
+    assert "the parts add up to the gap, +0.321713" in text
     assert "gain linear → exp2, query q:" in text
 
 

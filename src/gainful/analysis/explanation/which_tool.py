@@ -93,7 +93,7 @@ class Which(Document):
         rows: list[list[Cell]] = [
             [
                 candidate.way.name,
-                candidate.change or "(as it is)",
+                candidate.change or "nothing",
                 str(candidate.way.measure),
                 candidate.value,
             ]

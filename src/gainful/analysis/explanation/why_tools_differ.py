@@ -87,7 +87,7 @@ class Why(Document):
         second: the second tool's way to measure.
         first_value: the first tool's number.
         second_value: the second tool's number.
-        causes: the causes, in the order in which the choices were changed; their parts sum to the gap.
+        causes: the causes, in the order in which the choices were changed; their parts add up to the gap.
         idle: the choices that differ without changing a value on this data.
         first_coverage: the queries and documents that were counted or missing for the first tool.
         second_coverage: the same for the second tool.
@@ -155,7 +155,9 @@ class Why(Document):
         return [Table(columns, rows, title=title, notes=self._notes(), digits=6)]
 
     def _notes(self) -> list[str]:
-        idle = [f"different, without effect here: {', '.join(self.idle)}"] if self.idle else []
+        idle = (
+            [f"different choices without effect here: {', '.join(self.idle)}"] if self.idle else []
+        )
         if not self.causes:
             reason = (
                 "The differences have no effect on this data"
@@ -163,7 +165,7 @@ class Why(Document):
                 else "Both tools measure in the same way"
             )
             return [f"The numbers are the same. {reason}.", *idle, "", *self.basis]
-        notes = [f"the parts sum to the gap, {self.gap:+.6f}", *idle]
+        notes = [f"the parts add up to the gap, {self.gap:+.6f}", *idle]
         for cause in self.causes:
             if cause.example is not None:
                 notes += [
@@ -204,7 +206,7 @@ def why(
     Starting from the first tool, choices are changed to the second tool's, one at a time, in the order
     cutoff, gain, discount, base, ideal, depth, norm; unjudged, absent, negative, fold, drop_self,
     duplicates, precision, ties; empty, missing. The part of a choice is the resulting change of the mean.
-    The parts sum to the gap. If choices interact, another order would give other parts.
+    The parts add up to the gap. If choices interact, another order would give other parts.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame or an Arrow object.
