@@ -52,6 +52,7 @@ from gainful.rows.table_source import can_be_read_twice
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from gainful.array_types import Array
     from gainful.evaluation.query_samples import QuerySample
     from gainful.evaluation.score_slices import Slicing
 
@@ -530,18 +531,24 @@ def evaluate_subtopics(
 @naming_keywords
 def evaluate_arrays(
     *,
-    labels: "ArrayLike",
-    scores: "ArrayLike",
+    labels: "ArrayLike | None" = None,
+    scores: "Array | None" = None,
     measures: Measures = "nDCG@10",
     group: "ArrayLike | None" = None,
     query: "ArrayLike | None" = None,
     mask: "ArrayLike | None" = None,
+    relevant: "Array | None" = None,
+    items: "ArrayLike | None" = None,
+    seen: "Array | None" = None,
     weights: "ArrayLike | TableLike | None" = None,
     clusters: "ArrayLike | TableLike | Callable[[str], object] | None" = None,
     policy: GivenPolicy | None = None,
     dialect: str | Dialect | None = None,
 ) -> Scores:
     """Measure scores against labels in arrays; the documents you pass count as all judged documents.
+
+    Recommenders pass `relevant` instead of `labels`, a matrix of users × items in which most items have
+    no grade. Matrices may be sparse, as SciPy's are.
 
     Args:
         labels: [batch, list] or flat (n,), the grade of each document.
@@ -553,6 +560,12 @@ def evaluate_arrays(
         query: for flat arrays, the query id of each document, in any order; for
             [batch, list], the query id of each list. Without it, queries are numbered from 0.
         mask: an array of the shape of labels, True where there is a document.
+        relevant: [user, item], instead of labels: True or a grade for relevant items; items with 0, or
+            without an entry in a sparse matrix, are not judged.
+        items: [user, rank], with relevant: the columns of the items that were shown, best first;
+            −1 is padding. Their scores, if any, have the same shape, and then decide the order.
+        seen: [user, item], with relevant: True for items that the user already knew. They count
+            neither as returned nor as relevant.
         weights: the weight of each list, in the order of the lists; for flat arrays, also of each
             document, whose query then counts with their mean; or by query id, as in `evaluate`.
         clusters: the cluster of each list, or of each document, in the same ways.
@@ -563,6 +576,11 @@ def evaluate_arrays(
     >>> scores = evaluate_arrays(labels=[[1, 0, 0]], scores=[[0.5, 0.5, 0.5]], measures="nDCG")
     >>> round(scores["nDCG"], 4)
     0.7103
+    >>> scores = evaluate_arrays(
+    ...     relevant=[[True, False, False]], scores=[[0.2, 0.9, 0.1]], seen=[[False, True, False]], measures="RR"
+    ... )
+    >>> scores["RR"]
+    1.0
     """
     # Imported here because evaluations of files don't need it.
     from gainful.arithmetic.kernels.swapped_arguments import swapped_arguments
@@ -575,21 +593,40 @@ def evaluate_arrays(
     refuse_without_baseline(asked)
     chosen = policy_for(read_policy(policy) if tool is None else tool.for_arrays(), asked)
     resolved = chosen.resolved(ids=False)
-    lists = read_lists(labels, scores, group=group, query=query, mask=mask)
+    depth = None
+    if relevant is None:
+        _refuse_for_relevant(items=items, seen=seen)
+        if labels is None or scores is None:
+            expected = "labels and scores, or relevant, and scores or items"
+            raise InputError("evaluate_arrays", expected, "neither" if labels is None else "labels")
+        lists = read_lists(labels, scores, group=group, query=query, mask=mask)
+    else:
+        # Imported here because few arrays are users × items.
+        from gainful.rows.users_by_items import read_lists_of_items
+
+        _refuse_beside_relevant(resolved, labels=labels, group=group, mask=mask)
+        if resolved.precision == "double":  # otherwise, rounding may make deeper items ties
+            depth = depth_for(asked, resolved)
+        lists = read_lists_of_items(
+            relevant, scores=scores, items=items, seen=seen, query=query, depth=depth
+        )
+        labels = [[0]] * len(lists.queries)  # the shape that weights and clusters belong to
     oddity = swapped_arguments(lists.labels, lists.scores)
     if oddity is not None:
         warn(arguments.SWAPPED.format(oddity=oddity), "input.swapped")
-    warn_of_ranks_in_arrays(lists)
+    if scores is not None:
+        warn_of_ranks_in_arrays(lists)
     refuse_grades(tool, lists.labels, lists.labels, asked)
     with speaking(tool):
         batches, measured = match_and_measure(
             lists.split(batches_for(lists.labels.size)),
-            lambda part: array_matching.match(part, resolved),
+            lambda part: cut(array_matching.match(part, resolved), depth),
             asked,
             resolved,
+            depth,
         )
         result = scores_of(
-            batches, measured, asked, resolved, dialect=tool, query_type=lists.query_type
+            batches, measured, asked, resolved, depth, dialect=tool, query_type=lists.query_type
         )
     if weights is not None or clusters is not None:
         # Imported here because most lists count the same.
@@ -602,6 +639,22 @@ def evaluate_arrays(
     if tool is None:
         _warn_of_ratings(result, asked, "labels")
     return result
+
+
+def _refuse_for_relevant(**options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(name, "relevant=…, whose items it is about", "none")
+
+
+def _refuse_beside_relevant(policy: Policy, **options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(name, "labels, or relevant", f"relevant and {name}")
+    if policy.unjudged != "zero":
+        expected = "the policy unjudged=zero with relevant"
+        remedy = "Pass labels=… with a grade for every item."
+        raise InputError("relevant", expected, f"unjudged={policy.unjudged}", remedy)
 
 
 def depth_for(measures: tuple[Measure, ...], policy: Policy) -> int | None:

@@ -307,6 +307,7 @@ def match_and_measure(
     match: Callable[[Part], Matched],
     measures: Sequence[Measure],
     policy: Policy,
+    depth: int | None = None,
 ) -> tuple[list[Matched], Measured]:
     """Match each part of the input and measure it immediately, while it is in the cache."""
     if len(parts) > 1:  # the arrays are large
@@ -315,11 +316,11 @@ def match_and_measure(
         policy.absent == "lowest"
     ):  # the lowest grade of all judgments requires matching all parts first
         matched = in_parallel(match, parts)
-        return matched, measure_batches(matched, measures, policy)
+        return matched, measure_batches(matched, measures, policy, depth)
 
     def work(part: Part) -> tuple[Matched, Measured]:
         matched = match(part)
-        return matched, _measure(matched, measures, policy, None)
+        return matched, _measure(matched, measures, policy, depth)
 
     batches, measured = zip(*in_parallel(work, parts), strict=True)
     return list(batches), _joined(measured)

@@ -12,7 +12,7 @@ from gainful import arguments
 from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.kernels import exposure, recommendations
 from gainful.arithmetic.number_arrays import as_array, as_numbers
-from gainful.array_types import Bools, Floats, Ints
+from gainful.array_types import AnyArray, Bools, Floats, Ints
 from gainful.errors import DisjointError, InputError, warn
 from gainful.evaluation.coverage import Hashes, digest_of
 from gainful.evaluation.request import naming_run
@@ -27,6 +27,7 @@ from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import HISTORY, RUN
 from gainful.rows.identifiers import examples, id_text, in_order, overlap_hint
+from gainful.rows.input_types import Run
 from gainful.rows.run_and_judgment_columns import Columns
 from gainful.rows.side_table_columns import ITEMS, VECTORS, Roles
 from gainful.rows.side_table_reader import InputTable, read_table
@@ -514,23 +515,48 @@ def read_sources(
     return Sources(users, items, table, vectors, history, judgments, expected)
 
 
-def ranked_lists(lists: Mapping[str, Sequence[str]], sources: Sources) -> RankedLists:
-    """Return the lists of a run (items in rank order, by user) as arrays; judged users without one have a place."""
+def lists_of_run(reader: Reader, run: Run, sources: Sources) -> RankedLists:
+    """Return the lists of a run as arrays; judged users without one have a place."""
+    array = reader.id_array(run)
+    if array is not None:
+        return _ranked_array(*array, sources)
+    lists = reader.lists(run)
     if not any(lists.values()):
         raise InputError(RUN.name, RUN.least, "none")
-    codes = sources.user_codes
-    judged = [] if sources.judgments is None else np.unique(sources.judgments.users).tolist()
-    names = [*codes]
-    without = {names[code]: () for code in judged}
-    return _ranked(without | {**lists}, codes, sources.item_codes)
+    without: dict[str, Sequence[str]] = dict.fromkeys(_judged_users(sources), ())
+    return _ranked(without | lists, sources.user_codes, sources.item_codes)
+
+
+def _judged_users(sources: Sources) -> list[str]:
+    if sources.judgments is None:
+        return []
+    names = [*sources.user_codes]
+    return [names[code] for code in np.unique(sources.judgments.users).tolist()]
 
 
 def _ranked(lists: Mapping[str, Sequence[str]], users: Codes, items: Codes) -> RankedLists:
     ordered = in_order(lists)
     lengths = np.array([len(lists[user]) for user in ordered], np.int64)
     listed = coded((item for user in ordered for item in lists[user]), items)
-    owner = np.repeat(np.arange(len(ordered)), lengths)
-    return RankedLists(coded(ordered, users), listed, owner, places_of(offsets_of(lengths)))
+    return _in_rows(coded(ordered, users), listed, lengths)
+
+
+def _ranked_array(names: Sequence[str], ids: AnyArray, sources: Sources) -> RankedLists:
+    """Return the rows of an array of ids; every different id becomes text only once."""
+    place = {name: row for row, name in enumerate(names)}
+    ordered = in_order({*names, *_judged_users(sources)})
+    rows = np.array([place.get(name, -1) for name in ordered])
+    different, which = np.unique(ids, return_inverse=True)
+    codes = coded(map(str, different.tolist()), sources.item_codes)
+    listed = codes[which.reshape(ids.shape)][rows[rows >= 0]].ravel()
+    lengths = np.where(rows >= 0, ids.shape[1], 0)
+    return _in_rows(coded(ordered, sources.user_codes), listed, lengths)
+
+
+def _in_rows(users: Ints, items: Ints, lengths: Ints) -> RankedLists:
+    """Return lists of given lengths (u,), concatenated."""
+    owner = np.repeat(np.arange(users.size), lengths)
+    return RankedLists(users, items, owner, places_of(offsets_of(lengths)))
 
 
 _FEWEST = 2  # users that can be told apart

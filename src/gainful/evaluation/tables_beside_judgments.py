@@ -90,7 +90,7 @@ def _of_items(
     read = partial(recommending.read_sources, options, reader.columns, reader.session)
     sources = reader.once("items", lambda: read(reader.judgments.given))
     return recommending.values_of_run(
-        measures, recommending.ranked_lists(reader.lists(run), sources), sources
+        measures, recommending.lists_of_run(reader, run, sources), sources
     )
 
 
@@ -367,7 +367,7 @@ def _evaluated(
         for name, run in runs.items():
             with naming_run(name, runs):
                 refuse_spark(run, RUN.name)
-                ranked[name] = recommending.ranked_lists(reader.lists(run), sources)
+                ranked[name] = recommending.lists_of_run(reader, run, sources)
                 types[name] = decided_type([reader.run(run).query_type])
                 reader.forget(run)
     chosen, optional = _chosen(asked, sources)

@@ -34,10 +34,29 @@ _MANY_TIES = 0.75  # the share of documents; with fewer blocks, there are many t
 
 
 def match(lists: Lists, policy: Policy) -> Matched:
-    """Rank the documents of each list by score.
+    """Rank the documents of each list by score, and leave out those that aren't judged."""
+    matched = match_all(lists, policy)
+    if lists.returned is None:
+        return matched
+    seen = matched.retrieved
+    judged, pooled = (grades != 0 for grades in (matched.grade, matched.pool_grades))
+    pool = matched.pool_grades[pooled]
+    left = with_rows(
+        matched,
+        judged,
+        retrieved=lists.returned,
+        pool_offsets=np.concatenate(([0], np.cumsum(pooled)))[matched.pool_offsets],
+        pool_grades=pool,
+        lowest_grade=float(pool.min(initial=np.inf)),
+    )
+    return replace(left, unjudged=seen - np.diff(left.offsets))
+
+
+def match_all(lists: Lists, policy: Policy) -> Matched:
+    """Rank the documents of each list by score; all are judged.
 
     >>> from gainful.rows.arrays import read_lists
-    >>> matched = match(read_lists([[0, 2, 1]], [[0.1, 0.9, 0.1]]), Policy(ties="average"))
+    >>> matched = match_all(read_lists([[0, 2, 1]], [[0.1, 0.9, 0.1]]), Policy(ties="average"))
     >>> matched.rank_first.tolist(), matched.rank_last.tolist(), matched.grade.tolist()
     ([1, 2, 2], [1, 3, 3], [2.0, 1.0, 0.0])
     """

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from gainful.arithmetic.cores import cached_property
+from gainful.array_types import AnyArray
 from gainful.errors import InputError
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
@@ -188,6 +189,10 @@ class Input(ABC):
         """
         del policy
         self.refuse()
+
+    def id_array(self) -> tuple[list[str], AnyArray] | None:
+        """Return the ids of queries, and their documents [query, rank]; None for most inputs."""
+        return None
 
     def hold(self) -> None:  # noqa: B027 - most inputs are already in memory
         """Keep the rows in memory, so that several operations don't read a file again."""

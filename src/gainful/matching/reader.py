@@ -308,6 +308,11 @@ class Reader:
             for query, scores in self.returned(run, depth).items()
         }
 
+    def id_array(self, run: Run) -> tuple[list[str], AnyArray] | None:
+        """Return a run as `lists` would, as an array with a row for each query; None if it isn't one."""
+        plain = not steps_of(self.policy, once=True) and self.chunks is None
+        return self.run(run).id_array() if plain else None
+
     def judged_of(self, queries: Sequence[str]) -> Fetch:
         """Read some queries of the judgments; return a function that returns any of them."""
         return self.judgments.given.choose(queries, self.policy)

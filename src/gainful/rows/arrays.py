@@ -33,6 +33,8 @@ class Lists:
         scores: (n,) the scores.
         query_type: the original type of the query ids.
         masked: whether any score is −∞.
+        returned: (q,) the number of documents that were returned, if only those at the top are listed; then
+            a document with the label 0 is not judged. None if all documents are listed and judged.
     """
 
     queries: tuple[str, ...]
@@ -42,6 +44,7 @@ class Lists:
     scores: Numbers
     query_type: IdType = UNTYPED
     masked: bool = False
+    returned: Ints | None = None
 
     def split(self, parts: int) -> list["Lists"]:
         """Split into about `parts` parts of equal size, without dividing any list."""
@@ -54,6 +57,7 @@ class Lists:
                 queries=self.queries[start:end],
                 starts=self.starts[start:end],
                 lengths=self.lengths[start:end],
+                returned=None if self.returned is None else self.returned[start:end],
             )
             for start, end in pairwise(bounds.tolist())
         ]

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.array_types import Ints
+from gainful.array_types import AnyArray, Ints
 from gainful.matching.input import DictInput, Input
 from gainful.matching.match import Hits, JudgedRows, Numbers, Run, Work
 from gainful.measures.policy import Policy
@@ -62,11 +62,16 @@ class IdArrayInput(DictInput):
 
     def as_runs(self, judged: JudgedRows) -> Iterator[Run]:
         """Yield the array, or its rows as lists if it is unusual."""
+        rows = self.id_array()
+        if rows is not None:
+            yield _IdArrayRun(rows[1], rows[0])
+        yield from super().as_runs(judged)
+
+    def id_array(self) -> tuple[list[str], AnyArray] | None:
+        """Return the ids of queries, and the array; None if it is unusual."""
         names = [id_text(query, where="queries") for query in self._names]
         usual = len({*names}) == len(names) and not (_is_padded(self._ids) or _is_odd(self._ids))
-        if usual and self._documents is None:
-            yield _IdArrayRun(self._ids, names)
-        yield from super().as_runs(judged)
+        return (names, self._ids) if usual and self._documents is None else None
 
     def first_rows(self) -> FirstRows:
         """Return nothing, because positions in a list can't be grades."""
