@@ -78,7 +78,17 @@ LAW = {
 OUTSIDE = {
     "array_types": {"numpy"},
     "arithmetic": {"numpy", "scipy"},
-    "rows": {"numpy", "duckdb", "backports", "compression", "pyarrow", "pyspark"},
+    "rows": {
+        "numpy",
+        "duckdb",
+        "backports",
+        "compression",
+        "deltalake",
+        "psycopg",
+        "pyarrow",
+        "pyiceberg",
+        "pyspark",
+    },
     "matching": {"numpy", "pyarrow", "pyspark"},
     "output": {
         "numpy",

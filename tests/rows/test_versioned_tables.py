@@ -1,4 +1,6 @@
-"""Folders of Delta Lake, Iceberg and Hudi hold deleted rows, too: they are rejected wherever a path is taken."""
+"""Folders of Delta Lake, Iceberg and Hudi hold deleted rows, too: without their readers, they are rejected wherever a path is taken."""
+
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,8 +20,10 @@ PLACES = ("table", "folder inside", "file", "pattern", "pattern of folders")
 
 
 @pytest.fixture(params=TABLES)
-def lake(request, tmp_path):
-    """A folder of one of the formats, with a function that names it in several ways."""
+def lake(request, tmp_path, monkeypatch):
+    """A folder of one of the formats, whose reader isn't installed, named in several ways."""
+    for reader in ("deltalake", "pyiceberg.table"):
+        monkeypatch.setitem(sys.modules, reader, None)
     marker, reader = TABLES[request.param]
     root = tmp_path / "lake" / "table"
     inside = root / WITHIN[request.param] / "locale=de"

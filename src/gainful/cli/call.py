@@ -401,10 +401,13 @@ def _entry_of(history: str, name: str) -> "dict[str, gf.results.Baseline]":
     return {entry.title: entry.scores}
 
 
+_NAME = re.compile(r"(?!sql:)[^/]+", re.DOTALL)
+
+
 def _named_run(run: str) -> tuple[str | None, str]:
     """Return the name and the file of `NAME=FILE`; no name for a file alone."""
     name, equals, path = run.partition("=")
-    if not (name and equals and path) or "/" in name or Path(run).exists():
+    if not (name and equals and path) or not _NAME.fullmatch(name) or Path(run).exists():
         return None, run
     return name, path
 

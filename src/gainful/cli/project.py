@@ -206,7 +206,7 @@ class ProjectFile:
 
     def resolved(self, path: str) -> str:
         """Return a path from the current directory; in the file, paths start at its folder. URLs stay."""
-        if path == "-" or "://" in path:
+        if path == "-" or "://" in path or path.startswith("sql:"):
             return path
         return os.path.join(os.path.dirname(self.path), path)  # noqa: PTH118, PTH120 - of any text
 

@@ -29,6 +29,7 @@ from gainful.rows.duckdb_engine import Session
 from gainful.rows.files import (
     LocalFile,
     are_the_same,
+    is_address,
     judgments_in_folder,
     kept_file,
     parts_of,
@@ -419,6 +420,11 @@ class _Opener:
 
     def open(self, given: object) -> Input:
         """Open the caller's input."""
+        names = asked_columns(self.kind, self.columns).values()
+        if any("," in name for name in names) and not isinstance(given, Mapping | LocalFile):
+            from gainful.rows.keys_of_several_columns import joined_columns, with_joined_columns
+
+            given = with_joined_columns(given, joined_columns(names), self.session)
         rule = self.columns.option("assessors") if self.kind is JUDGMENTS else None
         if rule is not None:
             return self._assessed(given, rule)
@@ -555,6 +561,12 @@ class _Opener:
         file = given
         if not isinstance(file, LocalFile):
             name = path_of(file)
+            if is_address(name):
+                from gainful.rows.stored_tables import stored_table
+
+                opened = self._object(stored_table(name))
+                opened.again = given
+                return opened
             if self.kind.name == JUDGMENTS.name:
                 name = judgments_in_folder(name)
             parts = parts_of(name)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,7 @@ _QUERIED = (
     "In Python, pass what this call returns: {}. For the command line, write the table to a CSV or "
     "Parquet file first."
 )
+_BY_NAME = "Name its table: {name}::my_table."
 # Binary files: their first bytes, the offset of these, the contents, and what to do.
 _BINARY = (
     (
@@ -70,13 +71,13 @@ _BINARY = (
         b"SQLite format 3\0",
         0,
         "a SQLite database",
-        _QUERIED.format("pandas.read_sql('SELECT * FROM my_table', sqlite3.connect({name!r}))"),
+        _BY_NAME,
     ),
     (
         b"DUCK",
         8,
         "a DuckDB database",
-        _QUERIED.format("duckdb.connect({name!r}).sql('FROM my_table')"),
+        _BY_NAME,
     ),
 )
 # A path collapses two slashes into one.
@@ -85,6 +86,78 @@ _SECRETS = re.compile(r"^[^/@:]*:.*@|\?.*", re.DOTALL)  # up to the last @
 _SERVER = re.compile(
     "bigquery|clickhouse|databricks|mariadb|mssql|mysql|oracle|postgres(ql)?|redshift|snowflake|trino"
 )
+
+SQL = "sql:"
+"""How the address of a query begins."""
+SERVER = re.compile(r"postgres(ql)?://", re.IGNORECASE)
+"""How the address of a database server begins."""
+REMOTE = re.compile(
+    r"(s3|s3a|gs|gcs|r2|az|azure|abfss|hf|https?)://.+\.(parquet|csv|tsv|jsonl|ndjson)(\.gz|\.zst)?(\?.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The address of a remote file that DuckDB can read, with an extension."""
+COPY = "Copy the file to this machine first, or pass a data frame in Python."
+"""Advice for remote files."""
+PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
+"""The user and the password in an address."""
+_TABLE = re.compile(r"(?P<place>.+?)::(?P<table>[^:/]+)", re.DOTALL)
+
+
+class NamedTable(NamedTuple):
+    """A table in a database.
+
+    Attributes:
+        place: the file or the address of the database.
+        table: the name of the table, with its schema if it has one.
+    """
+
+    place: str
+    table: str
+
+    @property
+    def quoted(self) -> str:
+        """The name in SQL."""
+        return ".".join('"{}"'.format(part.replace('"', '""')) for part in self.table.split("."))
+
+    def __str__(self) -> str:
+        place = PASSWORD.sub(r"\1@", self.place)
+        return f"{place}::{self.table}"
+
+
+def named_table(name: str) -> NamedTable | None:
+    """Return the database and the table of `FILE::TABLE` or `postgresql://…::TABLE`; None for anything else."""
+    parts = _TABLE.fullmatch(name)
+    if parts is None or os.path.exists(name):  # noqa: PTH110 - of any text
+        return None
+    is_database = SERVER.match(name) or os.path.isfile(parts["place"])  # noqa: PTH113
+    return NamedTable(parts["place"], parts["table"]) if is_database else None
+
+
+def is_address(name: str) -> bool:
+    """Return whether a text names a table that is no file: in a database, of a lake, remote, or selected by SQL.
+
+    >>> is_address("sql:FROM 'bm25.parquet'"), is_address("postgresql://me@host/db::runs"), is_address("bm25.run")
+    (True, True, False)
+    """
+    if name.startswith(SQL) or ("::" in name and named_table(name)):
+        return True
+    if REMOTE.fullmatch(name):
+        return not os.path.exists(name)  # noqa: PTH110 - of any text
+    if not os.path.isdir(name):  # noqa: PTH112 - of any text
+        return False
+    return (Path(name) / "_delta_log").is_dir() or any(Path(name).glob("metadata/*.metadata.json"))
+
+
+def stem_of(name: str) -> str:
+    """Return what a run is called by default: its file without the extension, or its table.
+
+    >>> stem_of("runs/bm25.run"), stem_of("postgresql://me@host/db::bm25"), stem_of("sql:SELECT 1")
+    ('bm25', 'bm25', 'sql')
+    """
+    if name.startswith(SQL):
+        return SQL.removesuffix(":")
+    table = named_table(name) if "::" in name else None
+    return Path(name).stem if table is None else table.table
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,12 +422,14 @@ def refuse_address(name: str) -> None:
     scheme, _, _driver = parts["scheme"].lower().partition("+")
     address = f"{parts['scheme']}://{_SECRETS.sub('', parts['rest'])}"
     found = f"an address ({scheme})"
-    remedy = "Copy the file to this machine first, or pass a data frame in Python."
+    remedy = COPY
     if scheme in ("file", "sqlite", "duckdb"):
         remedy = f"Write the path without {scheme}://."
     elif _SERVER.fullmatch(scheme):
         found = f"the address of a database ({scheme})"
         remedy = _QUERIED.format("pandas.read_sql('SELECT * FROM my_table', connection)")
+        if SERVER.match(address):
+            remedy = _BY_NAME.format(name=address)
     raise InputError(address, "the path of a file on this machine", found, remedy)
 
 

@@ -24,6 +24,7 @@ from gainful.rows.duckdb_engine import (
 )
 from gainful.rows.files import (
     LocalFile,
+    is_address,
     is_parquet,
     parts_of,
     plain_file,
@@ -149,7 +150,12 @@ class TypedTable:
 
 
 def table_or_text(name: str, session: Session) -> TypedTable | LocalFile:
-    """Return the table in Parquet files, a path, a folder or a pattern; or a text file, decompressed."""
+    """Return the table at an address or in Parquet files, a path, a folder or a pattern; or a text file, decompressed."""
+    if is_address(name):
+        from gainful.rows.stored_tables import stored_table
+
+        stored = stored_table(name)
+        return frame_table(stored, readable(stored, name), session, name)
     parts = parts_of(name)
     if parts is None:
         file = plain_file(name, session)

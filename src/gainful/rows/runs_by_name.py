@@ -13,11 +13,13 @@ from gainful.rows.duckdb_engine import Engine
 from gainful.rows.files import (
     HIDDEN,
     are_one_file,
+    is_address,
     is_parquet,
     path_of,
     pattern_matches,
     refuse_open_file,
     refuse_versioned_tables,
+    stem_of,
 )
 from gainful.rows.input_types import Judgments, Run, TableLike
 from gainful.rows.spark_engine import Spark
@@ -163,7 +165,7 @@ def names_of_files(paths: list[str]) -> list[str]:
     >>> names_of_files(["ann.qrels", "bob.qrels"]), names_of_files(["a/x.qrels", "b/x.qrels"])
     (['ann', 'bob'], ['a/x.qrels', 'b/x.qrels'])
     """
-    for names in ([Path(path).stem for path in paths], [Path(path).name for path in paths]):
+    for names in ([stem_of(path) for path in paths], [Path(path).name for path in paths]):
         if len(set(names)) == len(names):
             return names
     return paths
@@ -171,6 +173,8 @@ def names_of_files(paths: list[str]) -> list[str]:
 
 def _files_of(name: str) -> list[str] | None:
     """Return the files in a folder or of a pattern; None if the name is a single run."""
+    if is_address(name):
+        return None
     try:
         path = Path(name)
         if path.is_dir():

@@ -1,0 +1,190 @@
+"""Tables without a file of their own: in a database, in a versioned folder, at a remote address, or selected by SQL."""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from gainful.array_types import AnyArray
+from gainful.errors import InputError, MissingDependencyError
+from gainful.message_texts import shortened
+from gainful.rows.files import (
+    COPY,
+    PASSWORD,
+    REMOTE,
+    SERVER,
+    SQL,
+    NamedTable,
+    named_table,
+    refuse_versioned_tables,
+)
+
+_EXTENSION = re.compile(
+    r"'?(httpfs|azure|aws)'? extension|extension '?\"?(httpfs|azure|aws)", re.IGNORECASE
+)
+_LONGEST = 300  # characters of an engine's message
+_CATALOGUED = "FROM information_schema.tables ORDER BY table_name"
+
+
+def stored_table(name: str) -> Any:
+    """Return the table at an address as an object that the reader of frames accepts."""
+    if name.startswith(SQL):
+        return _selected(name.removeprefix(SQL))
+    if REMOTE.fullmatch(name):
+        return _remote(name)
+    named = named_table(name)
+    if named is None:
+        return _versioned(name)
+    if SERVER.match(named.place):
+        return _in_postgres(named)
+    with Path(named.place).open("rb") as file:
+        is_sqlite = file.read(16) == b"SQLite format 3\0"
+    return _in_sqlite(named) if is_sqlite else _in_duckdb(named)
+
+
+def connected(place: str = ":memory:") -> Any:
+    """Open a database of DuckDB, which loads extensions that are installed, and downloads none."""
+    import duckdb
+
+    settings: dict[str, Any] = {"autoinstall_known_extensions": False}
+    return duckdb.connect(place, read_only=place != ":memory:", config=settings)
+
+
+def _in_duckdb(named: NamedTable) -> Any:
+    import duckdb
+
+    expected = "a table of a DuckDB database"
+    try:
+        connection = connected(named.place)
+    except duckdb.Error as problem:
+        raise _failed(str(named), expected, problem) from None
+    try:
+        return connection.sql(f"FROM {named.quoted}")
+    except duckdb.CatalogException:
+        tables = connection.execute(f"SELECT table_name {_CATALOGUED}").fetchall()
+        raise _no_table(named, [table for (table,) in tables]) from None
+    except duckdb.Error as problem:
+        raise _failed(str(named), expected, problem) from None
+
+
+def _in_sqlite(named: NamedTable) -> Any:
+    import sqlite3
+
+    place = f"file:{quote(os.path.abspath(named.place))}?mode=ro"  # noqa: PTH100 - of any text
+    connection = sqlite3.connect(place, uri=True)
+    try:
+        kinds = "type IN ('table', 'view')"
+        tables = [
+            row[0] for row in connection.execute(f"SELECT name FROM sqlite_master WHERE {kinds}")
+        ]
+        if named.table not in tables:
+            raise _no_table(named, sorted(tables))
+        return _relation(connection.execute(f"SELECT * FROM {named.quoted}"))
+    except sqlite3.Error as problem:
+        raise _failed(str(named), "a table of a SQLite database", problem) from None
+    finally:
+        connection.close()
+
+
+def _in_postgres(named: NamedTable) -> Any:
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingDependencyError.of_extra(str(named), "psycopg", "postgres") from None
+    try:
+        with psycopg.connect(named.place, connect_timeout=10) as connection:
+            connection.read_only = True
+            return _relation(connection.execute(f"SELECT * FROM {named.quoted}"))  # type: ignore[arg-type]
+    except psycopg.errors.UndefinedTable:
+        with psycopg.connect(named.place, connect_timeout=10) as connection:
+            own = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1"
+            raise _no_table(named, [row[0] for row in connection.execute(own)]) from None
+    except psycopg.Error as problem:
+        raise _failed(str(named), "a table of a PostgreSQL database", problem) from None
+
+
+def _relation(cursor: Any) -> Any:
+    """Return the rows of a database's cursor as a relation of DuckDB."""
+    names = [column[0] for column in cursor.description]
+    rows = cursor.fetchall()
+    columns = {name: _column([row[at] for row in rows]) for at, name in enumerate(names)}
+    connection = connected()
+    connection.register("rows", columns)
+    return connection.sql("FROM rows")
+
+
+def _column(cells: Sequence[Any]) -> AnyArray:
+    """Return the cells of a column as an array: of numbers if all are numbers, else of texts and None."""
+    kinds = set(map(type, cells))
+    if kinds == {int} and all(-(2**63) <= cell < 2**63 for cell in cells):
+        return np.array(cells, np.int64)
+    if kinds and all(issubclass(kind, int | float) or kind.__name__ == "Decimal" for kind in kinds):
+        return np.array(cells, np.float64)
+    return np.array([cell if cell is None else str(cell) for cell in cells], object)
+
+
+def _selected(sql: str) -> Any:
+    """Return the result of a query, which must not change anything."""
+    import duckdb
+
+    connection = connected()
+    try:
+        statements = duckdb.extract_statements(sql)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise InputError("sql", "a single SELECT", shortened(sql.strip(), _LONGEST))
+        return connection.sql(sql)
+    except duckdb.Error as problem:
+        raise _failed("sql", "a query that DuckDB can run", problem) from None
+
+
+def _remote(address: str) -> Any:
+    """Return the table at a remote address, if DuckDB's extension for it is installed."""
+    import duckdb
+
+    shown = PASSWORD.sub(r"\1@", address.partition("?")[0])
+    connection = connected()
+    try:
+        return connection.sql("FROM '{}'".format(address.replace("'", "''")))
+    except (duckdb.Error, RuntimeError) as problem:
+        text = str(problem)
+        missing = _EXTENSION.search(text)
+        if missing is None:
+            raise _failed(shown, "a file that DuckDB can read", problem) from None
+    extension = missing[1] or missing[2]
+    raise InputError(
+        shown,
+        "the path of a file on this machine",
+        f"an address, for which DuckDB's extension {extension} isn't installed",
+        f"{COPY} To install the extension: duckdb -c 'INSTALL {extension}'.",
+    )
+
+
+def _versioned(folder: str) -> Any:
+    """Return the current rows of a Delta Lake or Iceberg table; raise if its reader isn't installed."""
+    path = Path(folder)
+    try:
+        if (path / "_delta_log").is_dir():
+            from deltalake import DeltaTable
+
+            return DeltaTable(folder).to_pyarrow_table()
+        versions = max(path.glob("metadata/*.metadata.json"))
+        from pyiceberg.table import StaticTable
+
+        return StaticTable.from_metadata(str(versions)).scan().to_arrow()
+    except ImportError:
+        refuse_versioned_tables([path], folder)
+        raise
+
+
+def _no_table(named: NamedTable, tables: Sequence[str]) -> InputError:
+    listed = f"only {', '.join(map(repr, tables))}" if tables else "no table at all"
+    return InputError(str(named), f"the table {named.table!r}", listed)
+
+
+def _failed(where: str, expected: str, problem: Exception) -> InputError:
+    lines = str(problem).strip().splitlines() or [type(problem).__name__]
+    return InputError(where, expected, shortened(lines[0], _LONGEST))

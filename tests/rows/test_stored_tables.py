@@ -1,0 +1,196 @@
+"""Tables that are no files: in databases, in lakes, at addresses, selected by SQL, and with keys of several columns."""
+
+import sqlite3
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import gainful as gf
+from postgres_fixtures import postgres_address, postgres_server  # noqa: F401 - fixtures
+
+JUDGMENTS = {"q1": {"a": 1, "b": 2}, "q2": {"b": 1}}
+ROWS = [("q1", "b", 3.0), ("q1", "a", 2.5), ("q2", "x", 2.0), ("q2", "b", 1.0)]
+RUN = {"q1": {"b": 3.0, "a": 2.5}, "q2": {"x": 2.0, "b": 1.0}}
+NAMES = ("query", "doc", "score")
+TABLE = pa.table(dict(zip(NAMES, map(list, zip(*ROWS, strict=True)), strict=True)))
+EXPECTED = gf.evaluate(JUDGMENTS, RUN, "nDCG").per_query.to_dict()
+
+
+def values_of(run, **options):
+    return gf.evaluate(JUDGMENTS, run, "nDCG", **options).per_query.to_dict()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the same run in several kinds of databases and files."""
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("wh.duckdb") as connection:
+        connection.register("rows", TABLE)
+        connection.execute("CREATE TABLE bm25 AS FROM rows")
+        connection.execute("CREATE SCHEMA lab")
+        connection.execute('CREATE VIEW lab."two words" AS FROM bm25')
+    with sqlite3.connect("wh.db") as connection:
+        connection.execute("CREATE TABLE bm25 (query TEXT, doc TEXT, score REAL)")
+        connection.executemany("INSERT INTO bm25 VALUES (?, ?, ?)", ROWS)
+    connection.close()
+    pq.write_table(TABLE, "run.parquet")
+    TABLE.to_pandas().to_csv("run.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "wh.duckdb::bm25",
+        "wh.duckdb::lab.two words",
+        "wh.db::bm25",
+        "sql:SELECT query, doc, score FROM 'run.parquet'",
+        "sql:FROM 'run.csv' ORDER BY score",
+        "sql: WITH all_rows AS (FROM 'run.csv') SELECT * FROM all_rows;",
+    ],
+)
+def test_a_run_at_an_address_is_that_of_the_file(folder, address):
+    assert values_of(address) == EXPECTED
+    assert values_of(Path(address)) == EXPECTED
+
+
+def test_judgments_and_other_tables_have_addresses_too(folder):
+    with duckdb.connect("wh.duckdb") as connection:
+        connection.execute(
+            "CREATE TABLE qrels AS FROM (VALUES ('q1','a',1), ('q1','b',2), ('q2','b',1)) t(query, doc, grade)"
+        )
+        connection.execute(
+            "CREATE TABLE kinds AS FROM (VALUES ('q1','long'), ('q2','short')) t(query, kind)"
+        )
+    scores = gf.evaluate("wh.duckdb::qrels", "run.csv", "nDCG", slices="wh.duckdb::kinds")
+    assert scores.per_query.to_dict() == EXPECTED
+    assert {one.value for one in scores.slices if one.column == "kind"} == {"long", "short"}
+
+
+def test_runs_are_named_after_their_tables(folder):
+    found = gf.evaluate_runs(
+        JUDGMENTS, ["wh.duckdb::bm25", "sql:FROM 'run.csv'", "run.parquet"], "nDCG"
+    )
+    assert [*found] == ["bm25", "sql", "run"]
+
+
+def test_ids_keep_their_zeros_and_missing_cells_are_found(folder):
+    with sqlite3.connect("ids.db") as connection:
+        connection.execute("CREATE TABLE run (query TEXT, doc TEXT, score)")
+        connection.executemany(
+            "INSERT INTO run VALUES (?, ?, ?)", [("007", "01", 1), ("007", "1", 2.5)]
+        )
+        connection.execute("CREATE TABLE holes (query TEXT, doc TEXT, score REAL)")
+        connection.executemany(
+            "INSERT INTO holes VALUES (?, ?, ?)", [("q1", "a", 1), ("q1", None, 2)]
+        )
+    connection.close()
+    scores = gf.evaluate({"007": {"01": 1, "1": 3}}, "ids.db::run", "CG@1")
+    assert scores.per_query.to_dict() == {"007": {"CG@1": 3.0}}
+    with pytest.raises(gf.errors.InputError):
+        gf.evaluate(JUDGMENTS, "ids.db::holes", "nDCG")
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("wh.duckdb::bm52", "expected the table 'bm52', found only 'bm25'"),
+        ("wh.db::bm52", "expected the table 'bm52', found only 'bm25'"),
+        ("wh.duckdb", "Name its table: wh.duckdb::my_table."),
+        ("wh.db", "Name its table: wh.db::my_table."),
+        ("gone.duckdb::bm25", "expected a file, found none of that name"),
+        ("run.csv::bm25", "a table of a DuckDB database"),
+        ("sql:DELETE FROM x", "expected a single SELECT, found DELETE FROM x."),
+        ("sql:SELECT 1; SELECT 2", "expected a single SELECT"),
+        ("sql:COPY (SELECT 1) TO 'new.csv'", "expected a single SELECT"),
+        ("sql:SELEC 1", "expected a query that DuckDB can run"),
+        ("sql:FROM nowhere", "nowhere does not exist"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_table(folder, address, message):
+    with pytest.raises(gf.errors.InputError) as problem:
+        values_of(address)
+    assert message in str(problem.value)
+    assert not Path("new.csv").exists()
+
+
+def test_nothing_in_a_database_is_changed(folder):
+    before = {name: Path(name).read_bytes() for name in ("wh.duckdb", "wh.db")}
+    values_of("wh.duckdb::bm25")
+    values_of("wh.db::bm25")
+    assert before == {name: Path(name).read_bytes() for name in before}
+
+
+def test_postgresql(postgres_address):  # noqa: F811
+    import psycopg
+
+    with psycopg.connect(postgres_address) as connection:
+        connection.execute("CREATE TABLE bm25 (query text, doc text, score numeric)")
+        for row in ROWS:
+            connection.execute("INSERT INTO bm25 VALUES (%s, %s, %s)", row)
+    assert values_of(f"{postgres_address}::bm25") == EXPECTED
+    with pytest.raises(gf.errors.InputError, match="expected the table 'bm52', found only 'bm25'"):
+        values_of(f"{postgres_address}::bm52")
+
+
+def test_lakes_are_read_by_their_own_readers(tmp_path):
+    from deltalake import DeltaTable, write_deltalake
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    deleted = pa.table({"query": ["q1"], "doc": ["z"], "score": [9.0]})
+    write_deltalake(tmp_path / "delta", pa.concat_tables([TABLE, deleted]))
+    DeltaTable(tmp_path / "delta").delete("doc = 'z'")
+    assert values_of(tmp_path / "delta") == EXPECTED
+
+    catalog = SqlCatalog(
+        "lab", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse"
+    )
+    catalog.create_namespace("lab")
+    table = catalog.create_table("lab.bm25", schema=TABLE.schema)
+    table.append(pa.concat_tables([TABLE, deleted]))
+    table.delete("doc = 'z'")
+    folder = next((tmp_path / "warehouse").rglob("metadata")).parent
+    assert values_of(folder) == EXPECTED
+
+
+def test_a_key_of_several_columns(folder, cli):
+    rows = [
+        ("2026-11-01", "de", "q1", "a", 1.0),
+        ("2026-11-01", "fr", "q1", "a", 1.0),
+        ("2026-11-02", "de", "q1", "b", 1.0),
+    ]
+    names = ["day", "segment", "query_id", "doc", "score"]
+    frame = pd.DataFrame(rows, columns=names)
+    frame.to_csv("keys.csv", index=False)
+    frame.to_parquet("keys.parquet", index=False)
+    frame.rename(columns={"score": "grade"}).to_csv("graded.csv", index=False)
+    columns = {"query": "day,segment,query_id"}
+    expected = {"2026-11-01/de/q1": 1.0, "2026-11-01/fr/q1": 1.0, "2026-11-02/de/q1": 1.0}
+    for run in ("keys.csv", "keys.parquet", frame, "sql:FROM 'keys.csv'"):
+        scores = gf.evaluate("graded.csv", run, "nDCG", columns=columns)
+        assert {
+            query: found["nDCG"] for query, found in scores.per_query.to_dict().items()
+        } == expected
+    done = cli(
+        "evaluate", "graded.csv", "keys.csv", "--columns", "query=day,segment,query_id,doc=doc"
+    )
+    assert done.returncode == 0
+    with pytest.raises(gf.errors.InputError, match="expected the column 'day,segments' for query"):
+        gf.evaluate("graded.csv", "keys.csv", "nDCG", columns={"query": "day,segments"})
+    frame.assign(segment="a/b").to_csv("slashes.csv", index=False)
+    with pytest.raises(gf.errors.InputError, match="column 'segment': expected values without '/'"):
+        gf.evaluate("graded.csv", "slashes.csv", "nDCG", columns=columns)
+
+
+def test_addresses_on_the_command_line(folder, cli):
+    done = cli(
+        "evaluate", "sql:SELECT query, doc, 1 AS grade FROM 'run.csv'", "one=wh.duckdb::bm25",
+        "sql:SELECT * FROM 'run.csv' WHERE score = 3", "-m", "nDCG", "-f", "csv",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("one,1.0")
+    assert done.stdout.splitlines()[2].startswith("sql,")
