@@ -917,6 +917,30 @@ def unjudged_estimates() -> str:
     )
 
 
+def user_models() -> str:
+    """Draw how many users still look at each rank, if a long or a short document is on top."""
+    judgments = {"q2": {"d": 1, "e": 1}}
+    runs = {"long first": {"q2": ["y", "d", "e"]}, "short first": {"q2": ["z", "d", "e"]}}
+    lengths = {doc: {"words": 300} for doc in "dez"} | {"y": {"words": 4000}}
+    shares, values = {}, {}
+    for name, run in runs.items():
+        worked = gf.explain(judgments, run, "TBG", query="q2", lengths=lengths)
+        shares[name] = [step.discount for step in worked.parts[0].steps]
+        values[name] = gf.evaluate(judgments, run, "TBG", lengths=lengths)["TBG"]
+    plot = Plot((1, 3), (0.8, 1))
+    frame = plot.frame([(rank, str(rank)) for rank in (1, 2, 3)], [0.8, 0.9, 1], "rank")
+    lines = [plot.line(number, [*enumerate(some, 1)]) for number, some in enumerate(shares.values())]
+    names = [f"{name}: TBG {values[name]:.3f}" for name in runs]
+    numbers = "; ".join(
+        f"{name} {', '.join(f'{share:.3f}' for share in some)}" for name, some in shares.items()
+    )
+    return picture(
+        "The share of users still reading at each rank",
+        f"The share of users who have time left at ranks 1, 2 and 3: {numbers}. A long document on top costs every later document some of its readers.",
+        legend(names) + frame + "".join(lines),
+    )
+
+
 def grades_in(path: Path) -> dict[str, dict[str, int]]:
     """Return the grades of a TREC file."""
     grades: dict[str, dict[str, int]] = {}
@@ -967,6 +991,7 @@ PICTURES: dict[str, Callable[[], str]] = {
         correcting_a_model,
         watch,
         unjudged_estimates,
+        user_models,
     )
 }
 

@@ -113,6 +113,10 @@ READING = {
     "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
     "rbo": lambda **o: gf.statistics.rbo(ONE, TWO, **o),
+    "kendall_tau": lambda **o: gf.statistics.kendall_tau(ONE, TWO, **o),
+    "tau_ap": lambda **o: gf.statistics.tau_ap(ONE, TWO, **o),
+    "tau_h": lambda **o: gf.statistics.tau_h(ONE, TWO, **o),
+    "least_item_promoted": lambda **o: gf.statistics.least_item_promoted(ONE, TWO, **o),
     "reference_judgments": lambda **o: gf.inputs.reference_judgments(ONE, k=1, **o),
     "similar": lambda **o: gf.statistics.similar(RUNS, **o).table().rows,
 }

@@ -234,9 +234,3 @@ def test_calibrate_reads_words_of_people_and_numbers_of_a_model():
     same = gf.judging.calibrate(people, model, runs, "nDCG@4", drawn="random")
     found = gf.judging.calibrate(worded, model, runs, "nDCG@4", drawn="random", grade_words="esci")
     assert str(found) == str(same)
-
-
-def test_spark_is_told_to_replace_the_words(monkeypatch):
-    monkeypatch.setattr("gainful.rows.spark_frames.is_spark", lambda _: True)
-    with pytest.raises(gf.errors.InputError, match="Replace the words by numbers in Spark"):
-        gf.evaluate(rows(), RUN, grade_words="esci")

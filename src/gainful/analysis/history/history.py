@@ -135,12 +135,12 @@ class History(Printed):
 def entry_named(entries: Sequence[HistoryEntry], name: str) -> HistoryEntry | None:
     """Return the entry of a run that is the last one, the last release, or has a label; None if there is none yet."""
     releases = [entry for entry in entries if entry.label]
-    if name in (LAST, RELEASE):
+    if isinstance(name, str) and name in (LAST, RELEASE):
         return next(reversed(entries if name == LAST else releases), None)
     labelled = {entry.label: entry for entry in releases}
-    if name not in labelled:
+    if not isinstance(name, str) or name not in labelled:
         expected = "last, release, or the label of an earlier entry of the run"
-        hint = did_you_mean(name, [LAST, RELEASE, *labelled])
+        hint = did_you_mean(str(name), [LAST, RELEASE, *labelled])
         raise InputError("baseline", expected, shown(name), hint)
     return labelled[name]
 
