@@ -17,6 +17,7 @@ import numpy as np
 
 import clicks
 import data
+import evidence
 import files
 import fusion
 import gainful as gf
@@ -196,6 +197,11 @@ def click_logs(turns: int) -> list[Result]:
         return clicks.results(Path(folder), turns)
 
 
+def passages(turns: int) -> list[Result]:
+    with tempfile.TemporaryDirectory() as folder:
+        return evidence.results(Path(folder), turns)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=5, help="how often each pair takes turns")
@@ -219,6 +225,7 @@ def main() -> None:
         "W5": lambda: files.parquet(options.rows, max(options.turns - 3, 1)),
         "W11": lambda: fusion.fused(options.fused_rows, max(options.turns - 3, 1)),
         "W13": lambda: click_logs(max(options.turns - 2, 1)),
+        "W14": lambda: passages(max(options.turns - 2, 1)),
         "W3": lambda: [
             *(dense(options.turns, digits=digits) for digits in (None, 2, 1, 0)),
             *(tensors(options.turns, digits=digits) for digits in (None, 2)),

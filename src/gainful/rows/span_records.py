@@ -1,9 +1,10 @@
 """Evidence, retrieved chunks and tables of chunks, from files, frames, records and objects of frameworks, as columns."""
 
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -300,13 +301,25 @@ class _Reader:
         """Read records and objects."""
         kind, roles = self._kind, self._roles
         rows: list[tuple[Any, ...]] = []
-        places: list[str] = []
+        firsts: list[int] = []  # the first row of each list
+        wheres: list[str] = []
+
+        def place(row: int) -> str:
+            at = bisect_right(firsts, row) - 1
+            return f"{wheres[at]}, {row - firsts[at] + 1}"
+
         bare = []
+        at = roles.index("doc")
+        before_doc, behind_end = (None,) * (at - 1), (None,) * (len(roles) - at - _TRIPLE)
         for key, shared, items, where in self._lists(value, name):
             before = len(rows)
-            for at, (item, group) in enumerate(_grouped(items, kind), 1):
-                places.append(f"{where}, {at}")
-                fields = {**shared, **self._fields(item, places[-1])}
+            firsts.append(before)
+            wheres.append(where)
+            for item, group in _grouped(items, kind):
+                if group is None and key is not None and not shared and _is_triple(item):
+                    rows.append((key, *before_doc, *item, *behind_end))
+                    continue
+                fields = {**shared, **self._fields(item, partial(place, len(rows)))}
                 if key is not None:
                     fields[kind.key] = key
                 if group is not None:
@@ -319,9 +332,8 @@ class _Reader:
         read = zip(*rows, strict=True) if rows else [()] * len(roles)
         columns: dict[str, Any] = dict(zip(roles, read, strict=True))
         for role in {*roles}.intersection(_NUMBERS):
-            columns[role] = _numbers(columns[role], role, places.__getitem__)
-        place, unit = places.__getitem__, self._unit
-        return SpanRows(kind, name, columns, unit, place, tuple(bare), self._names)
+            columns[role] = _numbers(columns[role], role, place)
+        return SpanRows(kind, name, columns, self._unit, place, tuple(bare), self._names)
 
     def _lists(self, value: Any, name: str) -> Iterator[tuple[Any, Mapping[str, Any], Any, str]]:
         """Yield lists of spans: the key, fields for all of them, the items, and their location."""
@@ -372,19 +384,19 @@ class _Reader:
                     return plain[usual]
         return None
 
-    def _fields(self, item: Any, where: str) -> dict[str, Any]:
+    def _fields(self, item: Any, where: Callable[[], str]) -> dict[str, Any]:
         """Return the values of an item by role."""
         if isinstance(item, str):
             return {"text": item}
         listed = isinstance(item, tuple | list)
-        if _is_triple(item):
-            return dict(zip(("doc", "start", "end"), item, strict=True))
+        if listed and _is_triple(item):
+            return {"doc": item[0], "start": item[1], "end": item[2]}
         scored = listed and len(item) == _SCORED and not isinstance(item[0], str)
         if scored and isinstance(item[1], float | int | np.floating):
             return {**self._fields(item[0], where), "score": item[1]}
         own = None if listed else _flat(item)
         if own is None:
-            raise InputError(where, f"a passage, as in {self._kind.shape}", shown(item))
+            raise InputError(where(), f"a passage, as in {self._kind.shape}", shown(item))
         layout = self._layout(own)
         self._names = self._names or (*own,)
         if self._unit is None and "start" in layout:
@@ -422,9 +434,13 @@ def _holds_grades(items: Any) -> bool:
 def _grouped(items: Any, kind: SpanKind) -> Iterator[tuple[Any, int | None]]:
     """Yield each item and its group, if a list of lists says which passages will do for the same fact."""
     items = as_sequence(items)
-    for number, item in enumerate(items if is_list(items) else [items], 1):
+    items = items if is_list(items) else [items]
+    if not kind.grouped:
+        yield from ((item, None) for item in items)
+        return
+    for number, item in enumerate(items, 1):
         inner = as_sequence(item)
-        if kind.grouped and isinstance(inner, list) and not _is_triple(inner):
+        if isinstance(inner, list) and not _is_triple(inner):
             yield from ((one, number) for one in inner)
         else:
             yield item, None
@@ -434,9 +450,11 @@ def _is_triple(item: Any) -> bool:
     """Return whether an item is (document, start, end)."""
     if not isinstance(item, tuple | list) or len(item) != _TRIPLE:
         return False
-    doc, *ends = item
+    doc, start, end = item
+    if type(start) is type(end) is int:  # the usual case
+        return isinstance(doc, str | int)
     return isinstance(doc, str | int) and all(
-        isinstance(end, int | np.integer) and not isinstance(end, bool) for end in ends
+        isinstance(end, int | np.integer) and not isinstance(end, bool) for end in (start, end)
     )
 
 
