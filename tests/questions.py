@@ -56,3 +56,18 @@ def of_queries(measure="nDCG@10", **options):
     """The value of each question; None where it does not count."""
     rows = {row["query"]: row[measure] for row in evaluated(measure, **options).per_query}
     return {query: rows.get(query) for query in GRADES}
+
+
+# Passages, and chunks that a retriever of a framework returns: document, start and end.
+TEXTS = {
+    "leave.md": "Staff have 25 days of leave. Unused days expire in March.",
+    "travel.md": "Hotels are booked by the office.",
+}
+PASSAGES = {"q": ["25 days of leave", "booked by the office"]}
+CHUNKS = [("travel.md", 0, 20), ("leave.md", 0, 28), ("travel.md", 20, 32)]
+RECALLS = {"evidence_recall@1": 9 / 36, "evidence_recall@2": 25 / 36, "evidence_recall": 1.0}
+
+
+def recalls(run, **options):
+    """The recall of the passages in chunks, whose offsets their own fields name."""
+    return gf.evaluate(PASSAGES, {"q": run}, [*RECALLS], **options).means

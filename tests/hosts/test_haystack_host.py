@@ -6,10 +6,23 @@ import math
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.evaluators import DocumentNDCGEvaluator
+from haystack.components.preprocessors import DocumentSplitter
 
 import gainful as gf
 from gainful.integrations.haystack import RankingEvaluator
-from questions import COUNTS, GRADES, NDCG, RETRIEVED, SKIP, evaluated, of_queries
+from questions import (
+    CHUNKS,
+    COUNTS,
+    GRADES,
+    NDCG,
+    RECALLS,
+    RETRIEVED,
+    SKIP,
+    TEXTS,
+    evaluated,
+    of_queries,
+    recalls,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -295,3 +308,29 @@ def test_odd_weights_are_refused(weights, message):
 def test_grades_of_minus_one_are_told():
     with pytest.warns(gf.errors.GainfulWarning, match="1 document has the grade −1"):
         RankingEvaluator().run([graded(a=-1, b=2)], one("a"))
+
+
+def test_documents_with_offsets_are_measured_against_passages():
+    run = [
+        Document(
+            content=TEXTS[doc][start:end],
+            meta={"source_id": doc, "split_idx_start": start},
+            score=1 / place,
+        )
+        for place, (doc, start, end) in enumerate(CHUNKS, 1)
+    ]
+    documents = [Document(id=doc, content=text) for doc, text in TEXTS.items()]
+    assert recalls(run, documents=documents) == pytest.approx(RECALLS)
+
+
+def test_documents_of_a_splitter_know_their_document_and_their_offsets():
+    documents = [Document(id=doc, content=text) for doc, text in TEXTS.items()]
+    splitter = DocumentSplitter(split_by="word", split_length=3, split_overlap=1)
+    run = splitter.run(documents=documents)["documents"]
+    assert len(run) > len(documents)
+    expected = [
+        (one.meta["source_id"], start := one.meta["split_idx_start"], start + len(one.content))
+        for one in run
+    ]
+    assert recalls(run, documents=TEXTS) == recalls(expected, documents=TEXTS, offsets="characters")
+    assert recalls(run, documents=TEXTS)["evidence_recall"] == 1

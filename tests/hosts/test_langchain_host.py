@@ -16,7 +16,20 @@ from langsmith.schemas import Example, Run
 
 import gainful as gf
 from gainful.integrations.langchain import evaluator, record
-from questions import BINARY, BINARY_NDCG, GRADES, NDCG, RETRIEVED, SKIP, evaluated, of_queries
+from questions import (
+    BINARY,
+    BINARY_NDCG,
+    CHUNKS,
+    GRADES,
+    NDCG,
+    RECALLS,
+    RETRIEVED,
+    SKIP,
+    TEXTS,
+    evaluated,
+    of_queries,
+    recalls,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -214,3 +227,25 @@ def test_errors_and_warnings_name_the_query_where_there_is_one():
         own(None, outputs, {"grades": {"f": "much"}})
     with pytest.warns(gf.errors.GainfulWarning, match="^query 'beer', judgments: 1 document has"):
         own({"query": "beer"}, outputs, {"grades": {"f": -1, "y": 1}})
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_chunks_with_a_start_index_are_measured_against_passages(scored):
+    run = [
+        Document(page_content=TEXTS[doc][start:end], metadata={"source": doc, "start_index": start})
+        for doc, start, end in CHUNKS
+    ]
+    if scored:  # as similarity_search_with_score returns them
+        run = [(document, 1 / place) for place, document in enumerate(run, 1)]
+    documents = [
+        Document(page_content=text, metadata={"source": doc}) for doc, text in TEXTS.items()
+    ]
+    assert recalls(run, documents=documents) == pytest.approx(RECALLS)
+
+
+def test_chunks_without_a_start_index_are_found_by_their_text():
+    run = [
+        Document(page_content=TEXTS[doc][start:end], metadata={"source": doc})
+        for doc, start, end in CHUNKS
+    ]
+    assert recalls(run, documents=TEXTS) == pytest.approx(RECALLS)

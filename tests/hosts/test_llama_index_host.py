@@ -10,20 +10,31 @@ import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.evaluation import RetrieverEvaluator
 from llama_index.core.evaluation.retrieval import metrics as theirs
-from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+from llama_index.core.node_parser import TokenTextSplitter
+from llama_index.core.schema import (
+    Document,
+    NodeRelationship,
+    NodeWithScore,
+    RelatedNodeInfo,
+    TextNode,
+)
 
 import gainful as gf
 from gainful.integrations.llama_index import RankingMetric, metrics, record, run_of
 from questions import (
     BINARY,
     BINARY_NDCG,
+    CHUNKS,
     COUNTS,
     GRADES,
     NDCG,
+    RECALLS,
     RETRIEVED,
     SKIP,
+    TEXTS,
     evaluated,
     of_queries,
+    recalls,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -219,3 +230,32 @@ def test_lists_of_nodes_are_asked_for_by_query():
         run_of({"q": "nodes"})
     with pytest.raises(gf.errors.InputError, match=r"queries: expected a list of texts, or a dict"):
         record(Retriever(), 3)
+
+
+def test_nodes_with_offsets_are_measured_against_passages():
+    run = [
+        NodeWithScore(
+            node=TextNode(
+                text=TEXTS[doc][start:end],
+                start_char_idx=start,
+                end_char_idx=end,
+                relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=doc)},
+            ),
+            score=1 / place,
+        )
+        for place, (doc, start, end) in enumerate(CHUNKS, 1)
+    ]
+    documents = [Document(text=text, id_=doc) for doc, text in TEXTS.items()]
+    assert recalls(run, documents=documents) == pytest.approx(RECALLS)
+    # The score decides, not the order of the list.
+    assert recalls(run[::-1], documents=TEXTS) == pytest.approx(RECALLS)
+
+
+def test_nodes_of_a_splitter_know_their_document_and_their_offsets():
+    documents = [Document(text=text, id_=doc) for doc, text in TEXTS.items()]
+    nodes = TokenTextSplitter(chunk_size=6, chunk_overlap=0).get_nodes_from_documents(documents)
+    assert len(nodes) > len(documents)
+    run = [NodeWithScore(node=node, score=-place) for place, node in enumerate(nodes)]
+    expected = [(node.ref_doc_id, node.start_char_idx, node.end_char_idx) for node in nodes]
+    assert recalls(run, documents=TEXTS) == recalls(expected, documents=TEXTS, offsets="characters")
+    assert recalls(run, documents=TEXTS)["evidence_recall"] > 0.8  # all but the blanks between
