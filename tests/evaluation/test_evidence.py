@@ -126,7 +126,7 @@ def test_every_measure_against_sets_of_positions():
 # Values of BaseEvaluation._scores_from_dataset_and_retrievals and _full_precision_score of
 # chunking_evaluation at commit d451fc4, for chunks of 60 characters that begin every 45, up to 600, in two
 # documents: spans of evidence in document d, the document and the start of each retrieved chunk; recall,
-# precision, IoU, and precision_Ω. No passage touches a chunk without overlapping it, which counts there.
+# precision, IoU, and precision_Ω. No passage touches a chunk without overlapping it, and chunks contain them all.
 RECORDED = [
     ([(172, 207), (233, 266)], "d135 d180 d225", 1, 0.377777777778, 0.377777777778, 0.453333333333),
     (
@@ -198,6 +198,28 @@ def test_chunking_evaluation_agrees():
     scores = gf.evaluate(judged, run, measures, chunk_table=table, offsets="characters")
     for row, values in zip(RECORDED, scores.per_query.to_dict().values(), strict=True):
         assert [*values.values()] == pytest.approx(row[2:], abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "recorded", "expected"),
+    [
+        ([(0, 10), (10, 20), (20, 30)], 10 / 30, 10 / 10),
+        ([(0, 15), (30, 40)], 5 / 20, 5 / 15),
+    ],
+    ids=["chunks that touch the passage", "a part in no chunk"],
+)
+def test_where_precision_omega_differs_from_chunking_evaluation(chunks, recorded, expected):
+    # `recorded` is the value of _full_precision_score, at the same commit.
+    passage = {*range(10, 20)}
+    touching = [{*range(*ends)} for ends in chunks if ends[0] <= 20 and ends[1] >= 10]
+    text = set.union(*touching)
+    assert len(text & passage) / len(text | passage) == pytest.approx(recorded)
+    table = {f"c{at}": ("d", *ends) for at, ends in enumerate(chunks)}
+    scores = gf.evaluate(
+        {"q": [("d", 10, 20)]}, {"q": ["c0"]}, "evidence_precision_omega",
+        chunk_table=table, offsets="characters",
+    )  # fmt: skip
+    assert scores["evidence_precision_omega"] == pytest.approx(expected)
 
 
 def test_cutting_a_chunk_in_two_changes_no_recall():
