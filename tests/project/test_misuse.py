@@ -30,10 +30,6 @@ from public_names import APART, public_names
 
 ALL = os.environ.get("GAINFUL_MISUSE") == "all"
 
-# What takes a tenth of a second or more: reports, charts, what is read by the engine.
-SLOW = ("report", "Report", "which", "check", "compare", "assert_not_worse", "ComparisonPlot",
-        "ScoresPlot", "Curve.plot", "why", "write_", "Pool", "Scores.write")  # fmt: skip
-
 
 @pytest.fixture(scope="module")
 def valid(tmp_path_factory):
@@ -50,7 +46,7 @@ def chosen(name, call, parameter):
     if ALL:
         return every
     before = [misuse for misuse in every if misuse[0] in FAULTS_OF_BEFORE]
-    return [*before, *some.sample(every, 1 if name.startswith(SLOW) else 2)]
+    return [*before, some.choice(every)]
 
 
 def test_every_public_name_is_called(valid):
