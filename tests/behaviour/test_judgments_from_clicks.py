@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import gainful as gf
+from gainful.arithmetic.kernels import click_intervals
 from gainful.arithmetic.kernels.click_intervals import interval
 from gainful.arithmetic.kernels.click_models import MODELS, Fitting
 from simulated_clicks import Truth, simulated
@@ -81,6 +82,16 @@ def test_intervals_cover(model):
 @pytest.mark.parametrize("model", [*MODELS])
 def test_intervals_cover_in_a_thousand_simulations(model):
     assert share_inside(model, 1000) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize("model", ["coec", "sdbn", "pbm"])
+def test_intervals_do_not_depend_on_hashes(model, monkeypatch):
+    usual = gf.behaviour.click_judgments(TABLE, model, rounds=500)
+    monkeypatch.setattr(click_intervals, "_MIXING", np.uint64(0))  # all have the same hash
+    other = gf.behaviour.click_judgments(TABLE, model, rounds=500)
+    assert np.array_equal(usual.low, other.low)
+    assert np.array_equal(usual.high, other.high)
+    assert len(np.unique(usual.low)) > 10
 
 
 def test_the_result_says_what_its_intervals_assume():

@@ -25,6 +25,7 @@ from gainful.array_types import Floats, Ints
 
 _STEP = 1e-4  # of finite differences
 _LEAST = 1e-9
+_MIXING = np.uint64(0x9E3779B97F4A7C15)  # odd, without regular patterns of bits
 
 
 def interval(lists: ShownLists, model: FittedModel, ends: Floats) -> tuple[Floats, Floats]:
@@ -35,18 +36,42 @@ def interval(lists: ShownLists, model: FittedModel, ends: Floats) -> tuple[Float
         model: the model.
         ends: the shares of the distribution below the low and the high end.
     """
-    yes, no = model.beta
     scale = np.ones(lists.count)
-    if model.name == "coec":
-        scale, yes, no = _as_rates(lists, model)
-    elif model.name in _FROM_SHARED:
-        yes, no = _widened(yes, no, _FROM_SHARED[model.name](lists, model))
-    # The distinct distributions are few if they come from counts.
-    (of_yes, some), (of_no, others) = (np.unique(each, return_inverse=True) for each in (yes, no))
-    cells, places = np.unique(some * len(of_no) + others, return_inverse=True)
-    yes, no = of_yes[cells // len(of_no)], of_no[cells % len(of_no)]
+    if model.name == "coec" or model.name in _FROM_SHARED:
+        yes, no = model.beta
+        if model.name == "coec":
+            scale, yes, no = _as_rates(lists, model)
+        else:
+            yes, no = _widened(yes, no, _FROM_SHARED[model.name](lists, model))
+        rows, places = _distinct(yes, no)
+        yes, no = yes[rows], no[rows]
+    else:  # few pairs have counts of their own
+        rows, places = _distinct(*model.evidence)
+        yes, no = model.of_pairs(rows).beta
     low, high = (beta_quantile(end, yes, no)[places] * scale for end in ends)
     return low, high
+
+
+def _distinct(*columns: Floats) -> tuple[Ints, Ints]:
+    """Return the rows of distinct values (d,) of columns (p,), and the place (p,) of each row's values among them.
+
+    >>> rows, places = _distinct(np.array([1.0, 2.0, 1.0]), np.array([3.0, 3.0, 3.0]))
+    >>> sorted(rows.tolist()), rows[places].tolist()
+    ([1, 2], [2, 1, 2])
+    """
+    keys = np.zeros(len(columns[0]), np.uint64)
+    for column in columns:  # sorting a hash is faster than sorting the columns one by one
+        keys = (keys ^ column.view(np.uint64)) * _MIXING
+        keys ^= keys >> np.uint64(32)
+    ordered, is_first = np.sort(keys), np.ones(len(keys), bool)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    places = np.searchsorted(ordered[is_first], keys)
+    rows = np.empty(places.max(initial=-1) + 1, np.int64)
+    rows[places] = np.arange(len(keys))
+    if all(np.array_equal(column[rows][places], column) for column in columns):
+        return rows, places
+    every = np.arange(len(keys))  # different values have the same hash
+    return every, every
 
 
 def _as_rates(lists: ShownLists, model: FittedModel) -> tuple[Floats, Floats, Floats]:

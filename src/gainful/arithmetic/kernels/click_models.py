@@ -185,6 +185,10 @@ class Counts:
         yes, no = self.successes + self.prior.yes, self.trials - self.successes + self.prior.no
         return np.maximum(yes, 0.0), np.maximum(no, 0.0)
 
+    def of_pairs(self, rows: Ints) -> "Counts":
+        """Return the counts of some pairs."""
+        return Counts(self.successes[rows], self.trials[rows], self.prior)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedModel:
@@ -203,6 +207,17 @@ class FittedModel:
     shared: Mapping[str, Floats] = field(default_factory=dict)
     satisfaction: Counts | None = None
     rounds: int = 0
+
+    @property
+    def evidence(self) -> tuple[Floats, ...]:
+        """The counts of all pairs, (p,) each, on which the relevance depends."""
+        counts = filter(None, (self.attraction, self.satisfaction))
+        return tuple(column for each in counts for column in (each.successes, each.trials))
+
+    def of_pairs(self, rows: Ints) -> "FittedModel":
+        """Return the model of some pairs, whose priors are the same for all pairs."""
+        satisfaction = self.satisfaction and self.satisfaction.of_pairs(rows)
+        return replace(self, attraction=self.attraction.of_pairs(rows), satisfaction=satisfaction)
 
     @property
     def relevance(self) -> Floats:
