@@ -542,7 +542,10 @@ _LONG = {
         "test_a_comparison_says_what_comes_from_the_clicks",
         "test_intervals_cover",
     ),
-    "tests/behaviour/test_uncertain_grades.py": ("test_intervals_cover",),
+    "tests/behaviour/test_uncertain_grades.py": (
+        "test_intervals_cover",
+        "test_intervals_of_differences_cover",
+    ),
     "tests/behaviour/test_interleaving.py": ("test_intervals_cover",),
     "tests/behaviour/test_counterfactual.py": ("test_intervals_of_a_run_like_the_log_cover_zero",),
     "tests/spark/test_own_measures_on_spark.py": (

@@ -165,6 +165,77 @@ def test_intervals_cover():
     assert np.mean(for_these) == pytest.approx(0.95, abs=0.11)
 
 
+def test_the_interval_of_a_difference_is_corrected():
+    other = run_of(Truth.drawn(QUERIES, DOCS, DEPTH, seed=5), np.random.default_rng(3))
+    runs = {"old": other, "new": RUN}
+    half = {f"q{q}": {"half": f"{q % 2}"} for q in range(QUERIES)}
+    comparison = gf.compare(JUDGMENTS, runs, "DCG@3", interval="t", slices=half)
+    old, new = (gf.evaluate(JUDGMENTS, run, "DCG@3") for run in runs.values())
+    drawn = np.array([
+        gf.evaluate(grades, RUN, "DCG@3").values[:, 0] - gf.evaluate(grades, other, "DCG@3").values[:, 0]
+        for grades in JUDGMENTS.redrawn(40)
+    ])  # fmt: skip
+    apart, means = (new.values - old.values)[:, 0], drawn.mean(axis=0)
+    slices = {part.value: part.difference.interval for part in comparison.slices if part.column == "half"}  # fmt: skip
+    of_slice = np.array([half[query]["half"] for query in new.queries])
+    found = {"": comparison["new", "DCG@3"].interval, **slices}
+    for value, interval in found.items():
+        rows = of_slice == value if value else np.ones(QUERIES, bool)
+        count = int(rows.sum())
+        unbiased = 2 * apart[rows] - means[rows]
+        wider = np.clip(unbiased.std() / means[rows].std(), 1, 2)
+        spread = (drawn[:, rows] - means[rows]) * wider
+        of_values, of_grades = unbiased.var(ddof=1) / count, spread.mean(axis=1).var(ddof=1)
+        shared = max(of_grades - spread.var(axis=0, ddof=1).sum() / count**2, 0)
+        assert (interval.low + interval.high) / 2 == pytest.approx(unbiased.mean())
+        if not value:
+            reach = student.ppf(0.975, count - 1) * np.sqrt(of_values + shared)
+            assert (interval.high - interval.low) / 2 == pytest.approx(reach, rel=1e-4)
+        assert interval.from_grades == pytest.approx(of_grades / (of_values + shared))
+    assert len(found) == 3
+    assert comparison["new", "DCG@3"].difference == pytest.approx(apart.mean())
+    (part,) = comparison.grade_variances
+    assert part.share == found[""].from_grades
+    assert "a difference needn't be in the middle" in " ".join(str(comparison).split())
+    people = {query: dict(docs) for query, docs in JUDGMENTS.items()}
+    plain = gf.compare(people, runs, "DCG@3", interval="t")["new", "DCG@3"].interval
+    assert (plain.low + plain.high) / 2 == pytest.approx(apart.mean())
+    assert plain.from_grades is None
+
+
+# In 150 simulations like these, 93% of the intervals contain the difference over all queries, and 83% without correction.
+def test_intervals_of_differences_cover():
+    many = 4000
+
+    def runs_of(truth, seed, queries=QUERIES):
+        rng = np.random.default_rng(seed)
+        table = truth.attraction.reshape(queries, DOCS)
+        scores = {
+            "old": rng.random((queries, DOCS)),
+            "new": rng.random((queries, DOCS)) + 2 * table,
+        }
+        return {
+            name: {
+                f"q{q}": {f"d{d}": float(own[q, d]) for d in range(DOCS)} for q in range(queries)
+            }
+            for name, own in scores.items()
+        }
+
+    population = Truth.drawn(many, DOCS, DEPTH, seed=12345)
+    means = gf.evaluate_runs(truth_of(population, many), runs_of(population, 99, many), "DCG@3")
+    expected = means["new"]["DCG@3"] - means["old"]["DCG@3"]
+    with_clicks, without = [], []
+    for seed in range(60):
+        truth = Truth.drawn(QUERIES, DOCS, DEPTH, seed=seed)
+        clicks = gf.behaviour.click_judgments(log_of(truth, lists=1500, seed=1000 + seed), "ctr")
+        people = {query: dict(docs) for query, docs in clicks.items()}
+        for judgments, covered in ((clicks, with_clicks), (people, without)):
+            interval = gf.compare(judgments, runs_of(truth, seed), "DCG@3")["new", "DCG@3"].interval
+            covered.append(interval.low <= expected <= interval.high)
+    assert np.mean(with_clicks) == pytest.approx(0.95, abs=0.075)
+    assert np.mean(without) < np.mean(with_clicks) - 0.04
+
+
 def test_weights_and_clusters_count_in_both_variances():
     rows = {f"q{q}": {"weight": 1 + q % 3, "cluster": q // 2} for q in range(QUERIES)}
     how = {"slices": rows, "weights": "weight", "clusters": "cluster", "by": ["cluster"]}

@@ -41,7 +41,7 @@ _CAUTIONS = 5  # under a table
 _REDRAWS = 40
 _WIDEST = 2.0  # factor by which draws are spread
 _NOTED = 5  # means with a note under a table
-_BIAS = "intervals allow for the bias of grades from few impressions, so a mean needn't be in the middle"
+_BIAS = "intervals allow for the bias of grades from few impressions, so a mean or a difference needn't be in the middle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class MeanOfQueries:
         except InputError as problem:  # values that are too large
             raise problem.at(str(measure)) from None
         if drawn is not None:
-            interval = _widened(interval, *in_units(summed, drawn, sampling))
+            interval = widened(interval, *in_units(summed, drawn, sampling))
         if of_logarithms and interval.known:
             interval = replace(interval, low=_exp(interval.low), high=_exp(interval.high))
         if sampling is not None and sampling.once is not None:
@@ -270,7 +270,7 @@ class Spread:
         return GradeVariance(*names, mean - reach, mean + reach, self.share)
 
 
-def _widened(interval: Interval, summed: Floats, drawn: Floats) -> Interval:
+def widened(interval: Interval, summed: Floats, drawn: Floats) -> Interval:
     """Return an interval around the mean that allows for the errors of grades that the queries share."""
     spread = Spread.of(summed, drawn)
     interval = replace(interval, from_grades=spread.share)
@@ -341,6 +341,31 @@ def _cautions(what: str, values: Floats, interval: Interval) -> Iterable[str]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RedrawnRuns:
+    """The values of several runs over redrawn grades, for judgments from clicks.
+
+    Attributes:
+        scores: the scores of each run by name.
+        seed: of the draws.
+    """
+
+    scores: "Mapping[str, Scores]"
+    seed: int
+    _known: dict[tuple[str, str, tuple[str, ...]], Floats] = field(default_factory=dict)
+
+    def of(self, run: str, measure: str, queries: tuple[str, ...]) -> Floats | None:
+        """Return the values [draw, query] of a run, as `drawn_values`; None if its grades aren't estimates."""
+        scores = self.scores.get(run)
+        if scores is None or scores.redrawn is None:
+            return None
+        key = run, measure, queries
+        if key not in self._known:
+            of = scores.measure(measure)
+            self._known[key] = drawn_values(scores.redrawn, of, queries, self.seed)
+        return self._known[key]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GradeDraws:
     """The scores of runs against redrawn grades, which are computed when they are first needed.
 
@@ -390,7 +415,7 @@ def notes_on_grades(parts: "Iterable[GradeVariance | None]") -> list[str]:
     """Return what the clicks contribute to variances, for the notes under a table."""
     notes = [text for part in parts if part is not None and (text := str(part))]
     more = len(notes) - _NOTED
-    others = [f"… and {more} more means from clicks"] if more > 0 else []
+    others = [f"… and {more} more shares of the clicks"] if more > 0 else []
     return [*([_BIAS] if notes else []), *notes[:_NOTED], *others]
 
 

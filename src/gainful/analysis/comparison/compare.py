@@ -36,9 +36,9 @@ from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.groups_of_queries import clusters_to_name
 from gainful.evaluation.mean_intervals import (
     GradeVariance,
+    RedrawnRuns,
     Spread,
     centred,
-    drawn_values,
     in_units,
 )
 from gainful.evaluation.query_samples import (
@@ -321,6 +321,8 @@ def _compare(
         paired = paired.drawn_as(sample)
         if paired.drawn is not None and not paired.drawn.plain:
             refuse_without_sample(settings.test)
+    if scores:
+        paired = replace(paired, redrawn=RedrawnRuns(scores, settings.seed))
     base = paired.system(paired.systems[0] if baseline is None else baseline, "baseline")
     chosen = pairs_of(paired, base, settings.pairs)
     metadata = None if slices is None else read_table(slices, QUERIES, "slices")
@@ -351,7 +353,7 @@ def _compare(
             if sample is None
             else sample.notes(paired.compared().queries)
         ),
-        grade_variances=_grade_variances(paired, unsliced, settings, scores or {}),
+        grade_variances=_grade_variances(paired, unsliced, settings),
         bounds=bounds,
     )
 
@@ -360,24 +362,17 @@ def _grade_variances(
     paired: Paired,
     differences: Sequence[Difference],
     settings: Settings,
-    scores: Mapping[str, Scores],
 ) -> tuple[GradeVariance, ...]:
     """Return the part of each difference's variance that comes from the grades, if they are from clicks."""
     parts = []
     for one in differences:
-        base, run = scores.get(one.baseline), scores.get(one.run)
-        if base is None or run is None or base.redrawn is None or run.redrawn is None:
-            continue
         place = paired.measures.index(one.measure)
         kept = np.flatnonzero(paired.kept[:, place])
-        queries = [paired.queries[at] for at in kept.tolist()]
-        first, second = (
-            drawn_values(own.redrawn, own.measure(one.measure), queries, settings.seed)
-            for own in (base, run)
-            if own.redrawn is not None
-        )
         systems = (paired.systems.index(one.baseline), paired.systems.index(one.run))
-        centre = centred(paired.apart(kept, *systems, place), second - first)
+        redrawn = paired.apart_redrawn(kept, *systems, place)
+        if redrawn is None:
+            continue
+        centre = centred(paired.apart(kept, *systems, place), redrawn)
         values, drawn = in_units(*centre, paired.sampling(kept))
         names = (one.measure, one.baseline, one.run)
         parts.append(Spread.of(values, drawn).part(drawn, settings.level, names))

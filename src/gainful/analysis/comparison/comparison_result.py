@@ -29,7 +29,7 @@ from gainful.evaluation.coverage import (
     tied_sentence,
     unjudged_sentence,
 )
-from gainful.evaluation.mean_intervals import GradeVariance
+from gainful.evaluation.mean_intervals import GradeVariance, notes_on_grades
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.measures.notation import GivenMeasure, name_of
@@ -342,7 +342,7 @@ class ComparisonResult(Document, Logged, FormerNames):
         ]
         notes += [] if self.dialect is None else [f"dialect: {self.dialect}"]
         notes += [policy_note(self.policy)] if self.policy else []
-        notes += [text for part in self.grade_variances if (text := str(part))]
+        notes += notes_on_grades(self.grade_variances)
         notes += self.sample
         return [*notes, *(self.changed or ())]
 

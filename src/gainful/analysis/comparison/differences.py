@@ -25,11 +25,13 @@ from gainful.arithmetic.statistics.intervals import (
     Interval,
     caution,
     intervals_of_means,
+    possible_ends,
 )
 from gainful.arithmetic.statistics.moments import Moments, moments_of_columns
 from gainful.arithmetic.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
 from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import Bools, Floats
+from gainful.evaluation.mean_intervals import centred, in_units, widened
 from gainful.measures.measure_family import LOWER
 from gainful.output.writing.result_base import FormerNames, Record
 
@@ -101,7 +103,8 @@ class Difference(Record, FormerNames):
         effect_anova: the effect size difference/√E, where E is the residual mean square of an analysis
             of variance of all runs and queries; None unless the correction is `tukey-anova`.
         skewness: of the differences, positive if the long tail is above; None without spread.
-        interval: the interval of the difference, by the chosen method.
+        interval: the interval of the difference, by the chosen method. For judgments from clicks, it is corrected
+            for the bias of the grades, so the difference needn't be in the middle.
         intervals: the intervals by all methods, computed on first use.
         tests: all tests by name, computed on first use.
         test: the name of the test whose p-value decides.
@@ -263,10 +266,15 @@ class _Columns:
     """Differences over the same queries, one column per comparison, with cached tests and intervals."""
 
     def __init__(
-        self, values: Floats, settings: Settings, ends: Sequence[Ends], sampling: Sampling | None
+        self,
+        values: Floats,
+        settings: Settings,
+        ends: Sequence[Ends],
+        sampling: Sampling | None,
+        redrawn: Sequence[Floats | None],
     ) -> None:
         self.values, self.settings, self.ends = values, settings, ends
-        self.sampling = sampling
+        self.sampling, self.redrawn = sampling, redrawn
         self._outcomes: dict[str, Sequence[Outcome]] = {}
         self._intervals: dict[str, Sequence[Interval]] = {}
         self._sides: Sides | None = None
@@ -283,15 +291,24 @@ class _Columns:
     def interval(self, method: str, column: int) -> Interval:
         """Return the interval of one comparison by a method."""
         if method not in self._intervals:
-            settings = self.settings
-            self._intervals[method] = intervals_of_means(
-                method,
-                self.values,
-                settings.draws,
-                settings.level_of_each,
-                self.ends,
-                self.sampling,
+            settings, values, ends = self.settings, self.values.copy(), [*self.ends]
+            centres = {}
+            for place, redrawn in enumerate(self.redrawn):
+                if redrawn is not None:
+                    centres[place] = centred(values[:, place], redrawn)
+                    values[:, place] = centres[place][0]
+                    ends[place] = possible_ends(ends[place], values[:, place])
+            intervals = intervals_of_means(
+                method, values, settings.draws, settings.level_of_each, ends, self.sampling
             )
+            self._intervals[method] = [
+                widened(interval, *in_units(*centres[place], self.sampling)).within(
+                    self.ends[place]
+                )
+                if place in centres
+                else interval
+                for place, interval in enumerate(intervals)
+            ]
         return self._intervals[method][column]
 
     @property
@@ -490,7 +507,8 @@ def _of_group(
     ends = [
         paired.ends_of_difference(rows, measure, *pair) for measure in measures for pair in pairs
     ]
-    columns = _Columns(np.ascontiguousarray(apart.T), settings, ends, sampling)
+    redrawn = [paired.apart_redrawn(rows, *pair, measure) for measure in measures for pair in pairs]
+    columns = _Columns(np.ascontiguousarray(apart.T), settings, ends, sampling, redrawn)
     moments = moments_of_columns(apart.T if sampling is None else sampling.spread(apart.T))
     joint = effect = np.full((cube.shape[1], *cube.shape[1:]), math.nan)
     test_scores = CORRECTIONS[settings.correction].test_scores

@@ -18,6 +18,7 @@ from gainful.message_texts import did_you_mean, shown
 from gainful.rows.identifiers import UNTYPED, IdType, decided_type, examples, in_order
 
 if TYPE_CHECKING:
+    from gainful.evaluation.mean_intervals import RedrawnRuns
     from gainful.evaluation.unjudged.bounds import Bound
 
 _FEWEST = 2  # runs in a comparison
@@ -124,6 +125,7 @@ class Paired:
         drawn: how the queries were drawn; None if all count equally and independently.
         once: the queries that are added to the sum of a measure without their weight, by the measure's
             name. All runs score the same in them, so they add nothing to differences.
+        redrawn: the values over redrawn grades, for judgments from clicks.
     """
 
     systems: tuple[str, ...]
@@ -136,6 +138,7 @@ class Paired:
     better: Mapping[str, str] = field(default_factory=dict)
     drawn: Sampling | None = field(default=None, compare=False)
     once: Mapping[str, Collection[str]] = field(default_factory=dict, compare=False)
+    redrawn: "RedrawnRuns | None" = field(default=None, repr=False, compare=False)
 
     @property
     def kept(self) -> Bools:
@@ -150,6 +153,16 @@ class Paired:
     def apart(self, rows: AnyArray, base: int, run: int, measure: int) -> Floats:
         """Return run − base for some queries, 0 where they differ only by rounding."""
         return rounded_differences(*(self.values[rows, system, measure] for system in (base, run)))
+
+    def apart_redrawn(self, rows: AnyArray, base: int, run: int, measure: int) -> Floats | None:
+        """Return run − base [draw, row] for some queries, over redrawn grades; None without."""
+        if self.redrawn is None:
+            return None
+        before, after = (
+            self.redrawn.of(self.systems[system], self.measures[measure], self.queries)
+            for system in (base, run)
+        )
+        return None if before is None or after is None else (after - before)[:, rows]
 
     def apart_in_pairs(
         self, rows: AnyArray, pairs: Sequence[tuple[int, int]], measure: int
