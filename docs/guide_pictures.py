@@ -929,7 +929,9 @@ def user_models() -> str:
         values[name] = gf.evaluate(judgments, run, "TBG", lengths=lengths)["TBG"]
     plot = Plot((1, 3), (0.8, 1))
     frame = plot.frame([(rank, str(rank)) for rank in (1, 2, 3)], [0.8, 0.9, 1], "rank")
-    lines = [plot.line(number, [*enumerate(some, 1)]) for number, some in enumerate(shares.values())]
+    lines = [
+        plot.line(number, [*enumerate(some, 1)]) for number, some in enumerate(shares.values())
+    ]
     names = [f"{name}: TBG {values[name]:.3f}" for name in runs]
     numbers = "; ".join(
         f"{name} {', '.join(f'{share:.3f}' for share in some)}" for name, some in shares.items()

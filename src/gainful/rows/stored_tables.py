@@ -98,7 +98,7 @@ def _in_postgres(named: NamedTable) -> Any:
     try:
         with psycopg.connect(named.place, connect_timeout=10) as connection:
             connection.read_only = True
-            return _relation(connection.execute(f"SELECT * FROM {named.quoted}"))  # type: ignore[arg-type]
+            return _relation(connection.execute(f"SELECT * FROM {named.quoted}"))
     except psycopg.errors.UndefinedTable:
         with psycopg.connect(named.place, connect_timeout=10) as connection:
             own = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1"

@@ -116,7 +116,7 @@ def _keep_name(name: str) -> None:
 @contextmanager
 def held(name: str, *, exclusive: bool) -> Iterator[None]:
     """Hold a lock on a file, on systems where others can still open a locked file."""
-    if fcntl is None:
+    if os.name == "nt":
         yield
         return
     with _opened(name, os.O_RDWR if exclusive else os.O_RDONLY) as file:

@@ -42,7 +42,7 @@ def best_sum(gains: Floats, query_weights: Floats, rank_weights: Floats) -> floa
     >>> best_sum(np.array([[2.0, 2.0], [1.0, 3.0]]), np.array([1.0, 0.5]), np.array([1.0, 0.6]))
     3.5
     """
-    from scipy.optimize import linear_sum_assignment  # loaded only where it is needed
+    from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
 
     ranks = min(rank_weights.size, gains.shape[0])
     worth = (gains * query_weights)[:, :, None] * rank_weights[None, None, :ranks]
