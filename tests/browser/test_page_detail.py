@@ -153,6 +153,11 @@ def test_a_detail_says_what_a_change_of_a_list_would_do(opened, reports, run):
         sentence, command = changed(page, first=at(first - 1), second=at(second - 1))
         assert sentence == effect(f"swap {first},{second}")
         assert command == f"{start} --swap {first},{second}"
+    changed(page, kind={"label": "Move a document"})
+    for first, second in ((5, 2), (1, 10), (4, 4)):
+        sentence, command = changed(page, first=at(first - 1), second=at(second - 1))
+        assert sentence == effect(f"move {first},{second}")
+        assert command == f"{start} --move {first},{second}"
     changed(page, kind={"label": "Change a grade"})
     for first, grade in ((3, "0"), (1, "3"), (6, "2"), (4, "3"), (7, "−1")):
         sentence, command = changed(page, first=at(first - 1), grade={"label": grade})
@@ -176,8 +181,9 @@ def test_a_change_of_documents_that_share_ranks(opened, reports):
         assert changed(page, first=at(first), second=at(second))[0] == found.effect.replace(
             "−", "-"
         )
-    sentence, _ = changed(page, kind={"label": "Remove a document"})
-    assert "because documents share ranks" in sentence
+    for kind in ("Move a document", "Remove a document"):
+        sentence, _ = changed(page, kind={"label": kind})
+        assert "because documents share ranks" in sentence
 
 
 def test_a_change_of_a_short_list(opened, reports):

@@ -262,7 +262,7 @@ def test_what_a_changed_list_is_recomputed_from():
     assert payload["what_if"] == {
         "why": "", "sum": "DCG(gain=exp2)@2", "ideal": "IDCG(gain=exp2)@2", "cutoff": 2,
         "gains": [[-1, -0.5], [0, 0], [1, 1], [2, 3], [3, 7]],
-        "refused": {"swap": "", "remove": "", "regrade": ""},
+        "refused": {"swap": "", "move": "", "remove": "", "regrade": ""},
     }  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def what_if_section(
     first = next(iter(matched.values()))
     grades = np.unique(first.pool_grades).tolist()
     ideal = str(summed(measure, IDEAL)) if measure.name == "nDCG" else None
-    refused = {"swap": "", "remove": "", "regrade": ""}
+    refused = {"swap": "", "move": "", "remove": "", "regrade": ""}
     if measure.parameters.get("ideal", "judged") != "judged" or (
         measure.parameters.get("depth", "cutoff") != "cutoff"
     ):

@@ -1,7 +1,7 @@
-// What if two documents changed places, or one were removed or had another grade: computed from the worked table.
+// What if two documents changed places, or one were moved, were removed or had another grade: computed from the worked table.
 
-const KINDS = ["swap", "remove", "regrade"];
-const KIND_NAMES = ["Swap two ranks", "Remove a document", "Change a grade"];
+const KINDS = ["swap", "move", "remove", "regrade"];
+const KIND_NAMES = ["Swap two ranks", "Move a document", "Remove a document", "Change a grade"];
 const MOST_TERMS = 4; // in a sentence
 const SAME = 1e-12; // differences below are due to rounding
 
@@ -31,7 +31,7 @@ function whatIf(detail, query) {
       ...(runs.length > 1 ? [field("run", "Run", runs.map((run) => [run, names[run]]))] : []),
       field("kind", "Change", KIND_NAMES),
       field("first", "Rank", ranks),
-      ...(kind === "swap" ? [field("second", "With rank", ranks)] : []),
+      ...(["swap", "move"].includes(kind) ? [field("second", kind === "swap" ? "With rank" : "To rank", ranks)] : []),
       ...(kind === "regrade" && gains.length ? [field("grade", "New grade", gains.map(([grade]) => unrounded(grade)))] : []),
     );
     for (const key of Object.keys(changes)) fields.querySelector(`[data-change="${key}"]`).focus();
@@ -52,7 +52,7 @@ function slotsOf(detail, run) {
 }
 
 function optionOf({ kind, first, second, grade }) {
-  if (KINDS[kind] === "swap") return `--swap ${first + 1},${second + 1}`;
+  if (["swap", "move"].includes(KINDS[kind])) return `--${KINDS[kind]} ${first + 1},${second + 1}`;
   if (KINDS[kind] === "remove") return `--remove ${first + 1}`;
   return `--regrade ${first + 1}=${report.what_if.gains[grade]?.[0] ?? "GRADE"}`;
 }
@@ -88,8 +88,12 @@ function afterChange(detail, { run, kind, first, second, grade }) {
   if (name === "swap") {
     [now[first], now[second]] = [now[second], now[first]];
     what = `Swapping ranks ${first + 1} and ${second + 1}`;
+  } else if (name === "move") {
+    if (sharesRanks(slots)) return "documents share ranks";
+    now.splice(second, 0, ...now.splice(first, 1));
+    what = `Moving rank ${first + 1} to rank ${second + 1}`;
   } else if (name === "remove") {
-    if (slots.some(([, rank, last]) => last !== null && last !== rank)) return "documents share ranks";
+    if (sharesRanks(slots)) return "documents share ranks";
     now.splice(first, 1);
     if (slots.length < list.retrieved) {
       const { cutoff } = report.what_if;
@@ -111,6 +115,8 @@ function afterChange(detail, { run, kind, first, second, grade }) {
   }
   return { what, terms, total: list.total + sum([...terms.values()]), ideal };
 }
+
+const sharesRanks = (slots) => slots.some(([, rank, last]) => last !== null && last !== rank);
 
 /** The sum of the ideal if a judged gain were another one. */
 function idealAfter(detail, run, old, gain) {
