@@ -234,3 +234,11 @@ def test_calibrate_reads_words_of_people_and_numbers_of_a_model():
     same = gf.judging.calibrate(people, model, runs, "nDCG@4", drawn="random")
     found = gf.judging.calibrate(worded, model, runs, "nDCG@4", drawn="random", grade_words="esci")
     assert str(found) == str(same)
+
+
+def test_a_grade_of_minus_1_for_a_word_is_no_doubt(tmp_path, recwarn):
+    path = tmp_path / "judgments.qrels"
+    path.write_text("q1 0 a Excellent\nq1 0 b Bad\n")
+    scores = gf.evaluate(path, {"q1": ["b", "a"]}, "CG", grade_words="excellent-fair-bad")
+    assert scores["CG"] == 0.0
+    assert not recwarn.list

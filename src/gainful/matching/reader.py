@@ -210,10 +210,11 @@ class Reader:
     def warn_of_marks(self) -> None:
         """Warn if −1 is the only negative grade, and the policy doesn't define its meaning.
 
-        A run must have been matched before.
+        A run must have been matched before. If the caller gave the grades of words, −1 is one of them.
         """
-        if self.policy.negative == "auto" and self.judgments.marks is not None:
-            tell_marks(self.judgments.marks)
+        marks = self.judgments.marks if self.policy.negative == "auto" else None
+        if marks is not None and self.columns.option("grade_words") is None:
+            tell_marks(marks)
 
     def is_on_spark(self, runs: Iterable[object]) -> bool:
         """Return whether the judgments or any of some runs are on Spark."""
