@@ -181,7 +181,8 @@ TASKS = {
         ),
         ApiPage(
             "collect_grades",
-            "judging.collect_grades judging.CollectingOptions results.CollectedGrades",
+            "judging.collect_grades judging.CollectingOptions results.CollectedGrades judging.collect_support "
+            "results.CollectedSupport",
             "guides/model_grades.md",
         ),
         ApiPage("calibrate", "judging.calibrate results.Calibration", "guides/trusting_a_model.md"),

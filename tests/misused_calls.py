@@ -343,6 +343,13 @@ def functions() -> Iterator[tuple[str, Call]]:
                 "docs": {"a": ("a title", "a text")}, "grades": {0: "off", 1: "on"},
             },
         ),
+        "collect_support": Call(
+            gf.judging.collect_support,
+            {
+                "pairs": {"q1": ["a"]}, "model": a_model, "nuggets": {"q1": {"a fact": "vital"}},
+                "queries": {"q1": "a question"}, "docs": {"a": ("a title", "a text")},
+            },
+        ),
         "record": Call(
             gf.record,
             {"queries": {"q1": "a question"}, "search": a_search, "depth": 5, "tag": "mine", "failed": "leave-out", "retries": 0},
@@ -529,7 +536,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
-    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "Case", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
+    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "Case", "CollectedGrades", "CollectedSupport", "Comparison", "Conformance", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Leaderboard", "LearningCurve", "LocatedEvidence",
     "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Similarity",
     "ClickJudgments", "ClickLog", "ClickModels", "Earnings", "Interleaved", "InterleavingVerdict", "PositionBias",
@@ -795,6 +802,13 @@ def results() -> dict[str, Any]:
             queries={"q1": "fruit"},
             docs={"a": "apple", "b": "brick"},
         ),
+        "CollectedSupport": gf.judging.collect_support(
+            {"q1": ["a", "b"]},
+            lambda prompt: "support" if "apple" in prompt else "hm",
+            nuggets={"q1": ["a fruit"]},
+            queries={"q1": "fruit"},
+            docs={"a": "apple", "b": "brick"},
+        ),
         "Case": gf.vectors.cases(topics="ties")[0],
         "Comparison": compared,
         "Conformance": gf.vectors.conformance(a_function, topics="ids"),
@@ -872,7 +886,7 @@ PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
 # Of subtopics and recommendations, some things are refused whatever is given.
 ELSEWHERE = {
-    "ClickJudgments.get", "CollectedGrades.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having",
+    "ClickJudgments.get", "CollectedGrades.get", "CollectedSupport.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having",
     "RecommendationMeasure.having",
     "Scores.per_query_intervals", "RecommendationScores.per_query_intervals",  # judgments from clicks
 }  # fmt: skip
@@ -906,6 +920,7 @@ def methods() -> Iterator[tuple[str, Call]]:
             "curves": [found["LearningCurve"]],
         },
         "CollectedGrades": {"path": "grades.qrels", "format": None},
+        "CollectedSupport": {"path": "support.csv", "format": None},
         "RecordedRun": {"path": "recorded.run", "format": None},
         "Pool": {"path": "pool.qrels", "format": None},
         "RecommendationScores": {"measure": "ILD@2", "runs": {"one": scores}},
@@ -932,7 +947,11 @@ def methods() -> Iterator[tuple[str, Call]]:
             if (
                 isinstance(
                     result,
-                    dict | gf.results.Fused | gf.results.CollectedGrades | gf.results.RecordedRun,
+                    dict
+                    | gf.results.Fused
+                    | gf.results.CollectedGrades
+                    | gf.results.CollectedSupport
+                    | gf.results.RecordedRun,
                 )
                 and method in OF_DICTS
             ):

@@ -93,6 +93,7 @@ _NAMES = {
         "judging.assessors.agreement": "agreement",
         "judging.assessors.calibrate": "calibrate",
         "judging.assessors.collecting": "CollectingOptions, collect_grades",
+        "judging.assessors.nugget_support": "collect_support",
         "judging.assessors.merging": "merge_judgments",
         "judging.assessors.sample": "sample_documents, sample_queries",
         "judging.bias_of_pools": "pool_bias",
@@ -119,6 +120,7 @@ _NAMES = {
     "gainful.results": {
         "judging.assessors.agreement": "Agreement",
         "judging.assessors.collected_grades": "CollectedGrades",
+        "judging.assessors.nugget_support": "CollectedSupport",
         "judging.assessors.calibration_result": "Calibration",
         "judging.assessors.sample_design": "SampleDesign",
         "judging.assessors.merging": "MergedJudgments",

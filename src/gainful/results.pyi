@@ -48,6 +48,7 @@ from gainful.judging.assessors.agreement import Agreement
 from gainful.judging.assessors.calibration_result import Calibration
 from gainful.judging.assessors.collected_grades import CollectedGrades
 from gainful.judging.assessors.merging import MergedJudgments
+from gainful.judging.assessors.nugget_support import CollectedSupport
 from gainful.judging.assessors.sample_design import SampleDesign
 from gainful.judging.bias_of_pools import PoolBias
 from gainful.judging.inferred_measures import Inferred
@@ -72,6 +73,7 @@ __all__ = [
     "ClickLog",
     "ClickModels",
     "CollectedGrades",
+    "CollectedSupport",
     "Comparison",
     "Conformance",
     "Coverage",

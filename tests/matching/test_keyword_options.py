@@ -98,6 +98,16 @@ READING = {
             **o,
         )
     ),
+    "collect_support": lambda **o: dict(
+        gf.judging.collect_support(
+            JUDGMENTS,
+            lambda _: "support",
+            nuggets={query: ["a fact"] for query in JUDGMENTS_TEXTS},
+            queries=JUDGMENTS_TEXTS,
+            docs={doc: doc for doc in "abcd"},
+            **o,
+        )
+    ),
     "evaluate_recommendations": lambda **o: (
         gf.recommending.evaluate_recommendations(ONE, "Novelty@2", history=TWO, **o).means
     ),

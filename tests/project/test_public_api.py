@@ -52,7 +52,7 @@ BELOW = {
         "reference_judgments",
     ],
     "judging": [
-        "CollectingOptions", "Study", "agreement", "bounds_of_runs", "calibrate", "collect_grades", "inferred_ap", "inferred_ndcg",
+        "CollectingOptions", "Study", "agreement", "bounds_of_runs", "calibrate", "collect_grades", "collect_support", "inferred_ap", "inferred_ndcg",
         "merge_judgments", "next_to_judge", "pool_bias", "random_order", "sample_documents", "sample_queries",
     ],
     "measures": [
@@ -63,7 +63,7 @@ BELOW = {
         "recommendation_catalogue", "recommendation_family",
     ],
     "results": [
-        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "ClickJudgments", "ClickLog", "ClickModels", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
+        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "ClickJudgments", "ClickLog", "ClickModels", "CollectedGrades", "CollectedSupport", "Comparison", "Conformance", "Coverage", "Curve",
         "Difference", "Earnings", "Explanation", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Interleaved", "InterleavingVerdict", "Leaderboard", "LearningCurve", "LocatedEvidence",
         "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "PositionBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Similarity",
@@ -120,6 +120,7 @@ BY_PLACE = {
     "curve": ["judgments", "run", "measure"],
     "agreement": ["grades"],
     "collect_grades": ["pairs", "model"],
+    "collect_support": ["pairs", "model"],
     "record": ["queries", "search"],
     "calibrate": ["human", "model", "runs", "measures"],
     "sample_queries": ["source", "size"],

@@ -215,7 +215,7 @@ def read_nuggets(given: Any, session: Session) -> tuple[Mapping[str, Nuggets], s
         zip(*(table[name] for name in names), strict=True)
     ):
         where = f"{table.where(row)}, query {query!r}, nugget {shown(nugget)}"
-        vital = _is_vital(word, where)
+        vital = is_vital(word, where)
         if importance.setdefault((query, nugget), vital) != vital:
             raise InputError(where, "the same importance in every row", f"{_VITAL} and {_OKAY}")
         own = by_query.setdefault(query, Nuggets({}, {}))
@@ -224,7 +224,8 @@ def read_nuggets(given: Any, session: Session) -> tuple[Mapping[str, Nuggets], s
     return by_query, _digest_of_rows(table, *names)
 
 
-def _is_vital(word: str | None, where: str) -> bool:
+def is_vital(word: str | None, where: str) -> bool:
+    """Return whether an importance is vital, as it is without a word."""
     plain = _VITAL if word is None else word.strip().casefold()
     if plain not in (_VITAL, _OKAY):
         raise InputError(where, f"{_VITAL} or {_OKAY} as importance", shown(word))

@@ -6,6 +6,7 @@ from gainful.judging.assessors.calibrate import calibrate
 from gainful.judging.assessors.collecting import CollectingOptions
 from gainful.judging.assessors.collecting import collect_grades
 from gainful.judging.assessors.merging import merge_judgments
+from gainful.judging.assessors.nugget_support import collect_support
 from gainful.judging.assessors.sample import sample_documents
 from gainful.judging.assessors.sample import sample_queries
 from gainful.judging.bias_of_pools import pool_bias
@@ -22,6 +23,7 @@ __all__ = [
     "bounds_of_runs",
     "calibrate",
     "collect_grades",
+    "collect_support",
     "inferred_ap",
     "inferred_ndcg",
     "merge_judgments",

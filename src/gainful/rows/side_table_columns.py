@@ -371,6 +371,13 @@ NUGGETS = Roles(
     bare="support",
     unpack=nugget_rows,
 )
+FACTS = Roles(
+    contents="nuggets: the facts that an answer needs",
+    keys=NUGGETS.keys[:2],
+    besides=(Role("importance", ("importance",), "text"),),
+    keys_alone=True,
+    prose=True,
+)
 ABSTENTIONS = Roles(
     contents="probabilities that a model abstains",
     keys=(_QUERY, _DOC),

@@ -50,7 +50,7 @@ def read_answer(answer: str, scale: Scale) -> Reading:
     (None, 'the grade 7, which is none of 0, 1, 2, 3')
     (None, 'no grade at its end')
     """
-    text = _plain(answer)
+    text = _in_numbers(_plain(answer), scale)
     if not text:
         return Reading(None, _EMPTY)
     if _BARE.fullmatch(text):
@@ -78,7 +78,7 @@ def read_answers(answer: str, count: int, scale: Scale) -> list[Reading]:
     (None, 'different grades: 0, 1')
     (None, 'no grade for document 3')
     """
-    text = _plain(answer)
+    text = _in_numbers(_plain(answer), scale)
     if not text:
         return [Reading(None, _EMPTY)] * count
     grades: dict[int, list[object]] = {}
@@ -103,6 +103,25 @@ def _plain(answer: str) -> str:
     text = (after if end and thought else answer).strip()
     fenced = _FENCE.match(text)
     return fenced[1].strip() if fenced else text
+
+
+def _in_numbers(text: str, scale: Scale) -> str:
+    r"""Return an answer with numbers in place of the words of a scale, where a grade may be written.
+
+    >>> from gainful.judging.assessors.prompts import SUPPORT_SCALE
+    >>> _in_numbers("No support: see below.\n**grade: Partial support**", SUPPORT_SCALE)
+    'No support: see below.\n**grade: 0.5**'
+    """
+    if not scale.words:
+        return text
+    named = "|".join(word.replace("_", "[_ ]") for word in scale.words)
+    written = re.compile(rf"(^|[:=])([\s\"*_`]*)({named})(?=[\s\"*_`.}}]*$)", re.I | re.M)
+
+    def number(match: re.Match[str]) -> str:
+        grade = scale.words[match[3].casefold().replace(" ", "_")]
+        return f"{match[1]}{match[2]}{written_grade(grade)}"
+
+    return written.sub(number, text)
 
 
 def _unmarked(line: str) -> str:

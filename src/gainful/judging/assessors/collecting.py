@@ -94,12 +94,12 @@ class CollectingOptions(CallingOptions, InputOptions, total=False):
     dry: bool
 
 
-_DEFAULTS: CollectingOptions = {
+DEFAULTS: CollectingOptions = {
     "per_prompt": 1, "missing_texts": _MISSING[0], "ask_again": 0, "dry": False,
 }  # fmt: skip
 
 
-@takes(CollectingOptions, _DEFAULTS)
+@takes(CollectingOptions, DEFAULTS)
 def collect_grades(
     pairs: TableLike,
     model: Callable[..., Any] | str,
@@ -133,7 +133,7 @@ def collect_grades(
     >>> collected["q1"], collected.summary
     ({'a': 2.0, 'b': 0.0}, 'model: 2 of 2 documents graded; 2 calls, 0 cached')
     """
-    chosen: CollectingOptions = {**_DEFAULTS, **options}
+    chosen: CollectingOptions = {**DEFAULTS, **options}
     missing = arguments.choice(chosen["missing_texts"], "missing_texts", _MISSING)
     dry = arguments.truth(chosen["dry"], "dry")
     progress = arguments.function(chosen.get("progress"), "progress")
