@@ -57,7 +57,8 @@ TASKS = {
             "Recommendations",
             "recommending.evaluate_recommendations recommending.evaluate_recommendation_runs"
             " recommending.RecommendationMeasure recommending.recommendation_catalogue"
-            " recommending.recommendation_family results.RecommendationScores",
+            " recommending.recommendation_family results.RecommendationScores"
+            " recommending.split results.Split",
             "guides/beyond_relevance.md",
         ),
     ),

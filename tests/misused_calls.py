@@ -31,6 +31,10 @@ RUN = {"q1": {"a": 3.0, "x": 2.0, "c": 1.0}, "q2": {"d": 2.0, "y": 1.0}, "q3": {
 OTHER = {"q1": {"x": 3.0, "a": 1.0}, "q2": {"a": 2.0, "d": 1.0}, "q3": {"e": 2.0}}
 RUNS = {"one": RUN, "two": OTHER}
 SUBTOPICS = {"q1": {"t1": {"a": 1}, "t2": {"c": 1}}, "q2": {"t1": {"d": 1}}}
+RATINGS = [
+    {"user": user, "item": item, "time": time}
+    for user, item, time in (("u", "a", 1), ("u", "b", 3), ("v", "a", 2))
+]
 ITEMS = {"a": ["k1", "k2"], "b": "k1", "c": "k2", "d": "k1", "e": "k2", "x": "k1", "y": "k1"}
 VECTORS = {"a": [1.0, 0.0], "c": [0.5, 1.0], "d": [0.0, 2.0], "x": [1.0, 1.0]}
 HISTORY = {"q1": {"a": 2, "e": 1}, "q2": {"a": 1, "b": 3}, "q4": {"c": 1}}
@@ -395,6 +399,10 @@ def functions() -> Iterator[tuple[str, Call]]:
                 "weights": {"q1": {"t1": 0.5, "t2": 0.5}, "q2": {"t1": 1.0}},
             },
         ),
+        "split": Call(
+            gf.recommending.split,
+            {"ratings": RATINGS, "method": "time", "at": 2, "core": 1, "columns": {"query": "user"}},
+        ),
         "evaluate_recommendations": Call(
             gf.recommending.evaluate_recommendations,
             {
@@ -540,7 +548,7 @@ RESULTS = {
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Leaderboard", "LearningCurve", "LocatedEvidence",
     "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Similarity",
     "ClickJudgments", "ClickLog", "ClickModels", "Earnings", "Interleaved", "InterleavingVerdict", "PositionBias",
-    "Slice", "TieRange",
+    "Slice", "Split", "TieRange",
     "Tuned", "UnjudgedEstimate", "Verdict", "Watched", "WatchedRun", "Which", "Why",
 }  # fmt: skip
 
@@ -837,6 +845,7 @@ def results() -> dict[str, Any]:
         "Similarity": gf.statistics.similar(RUNS),
         "Power": gf.power(sd=0.2, difference=0.1, power=0.8),
         "RecommendationMeasure": gf.recommending.RecommendationMeasure("ILD", cutoff=5),
+        "Split": gf.recommending.split(RATINGS),
         "RecommendationScores": gf.recommending.evaluate_recommendations(
             RUN, ["ILD@2", "Gini@2"], items=ITEMS
         ),

@@ -114,6 +114,7 @@ _NAMES = {
         "measures.tool_dialect": "Dialect",
     },
     "gainful.recommending": {
+        "evaluation.splits": "split",
         "evaluation.tables_beside_judgments": "evaluate_recommendation_runs, evaluate_recommendations",
         "measures.measures_by_need": "RecommendationMeasure, recommendation_catalogue, recommendation_family",
     },
@@ -159,6 +160,7 @@ _NAMES = {
         "judging.inferred_measures": "Inferred, InferredAP",
         "judging.pool": "Pool",
         "analysis.linting.findings": "Finding, Findings",
+        "evaluation.splits": "Split",
         "evaluation.tables_beside_judgments": "RecommendationScores",
         "reporting.movers": "Movers",
         "integrations.recording.recorded_run": "RecordedRun",
@@ -226,7 +228,7 @@ The main function is `gainful.fuse`.""",
 
 The public names find runs, read maps of chunks, and list the options of all functions that read
 input and the recognised column names.""",
-    "recommending": """Measures of recommendations beyond relevance: catalogue, items and past interactions.""",
+    "recommending": """Recommenders: measures beyond relevance, and splits of ratings into training data and judgments.""",
     "statistics": """Statistics on the agreement of rankings and scores.
 
 The public names are measures of agreement.

@@ -1,5 +1,6 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
+from gainful.evaluation.splits import split
 from gainful.evaluation.tables_beside_judgments import evaluate_recommendation_runs
 from gainful.evaluation.tables_beside_judgments import evaluate_recommendations
 from gainful.measures.measures_by_need import RecommendationMeasure
@@ -12,4 +13,5 @@ __all__ = [
     "evaluate_recommendations",
     "recommendation_catalogue",
     "recommendation_family",
+    "split",
 ]

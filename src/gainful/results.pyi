@@ -38,6 +38,7 @@ from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import RunScores
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores import TieRange
+from gainful.evaluation.splits import Split
 from gainful.evaluation.tables_beside_judgments import RecommendationScores
 from gainful.evaluation.unjudged.bounds import Bound
 from gainful.evaluation.unjudged.bounds import Bounds
@@ -110,6 +111,7 @@ __all__ = [
     "Scores",
     "Similarity",
     "Slice",
+    "Split",
     "TieRange",
     "Tuned",
     "UnjudgedEstimate",

@@ -284,6 +284,16 @@ def _listed(words: list[str], last: str) -> str:
         "[default: by its extension]",
         "--tag WORD": "The last field of a TREC run.  [default: gainful]",
         "--reference >=1": "With --as judgments: INPUT is a run to compare others with, such as an exact search; this many documents at the top of each query get grade 1.",
+        "--hold-out latest|random|time": "With --as judgments: INPUT contains ratings, of which the last of each user, random ones, or all from a moment on are held out as OUTPUT. What leaks is printed.",
+        "--training FILE": {
+            "help": "With --hold-out: write all other ratings to this file.",
+            "type": option.OutputFile(),
+        },
+        "--size >=1": "With --hold-out latest or random: how many ratings of each user to hold out.  [default: 1]",
+        "--share >0.0<1.0": "With --hold-out time: the share of all ratings to hold out.  [default: 0.2]",
+        "--at TIME": "With --hold-out time: the moment from which ratings are held out, instead of a share, such as 2024-01-31.",
+        "--core >=1": "With --hold-out: first leave out users and items with fewer ratings than this.",
+        "--seed INTEGER": "With --hold-out random: another draw.",
         "--within >=0.0": "With --reference: also accept further documents whose score or distance differs from that of the last one by at most this much.",
     },
     "reading",
@@ -304,6 +314,25 @@ def convert(input_: str, output: str, kind: str, **options: Any) -> None:
     if k is not None:
         source = gf.inputs.reference_judgments(input_, k=k, within=within, **shared)
         shared = {}
+    if options["hold_out"] is not None:
+        if kind == "run":
+            raise click.UsageError("--hold-out requires --as judgments.")
+        how = {
+            name: options[name]
+            for name in ("size", "share", "at", "core", "seed")
+            if options[name] is not None
+        }
+        parts = gf.recommending.split(
+            input_,
+            method=options["hold_out"],
+            **how,
+            **call.keywords(gf.recommending.split, shared),
+        )
+        for sentence in parts.sentences():
+            tell(sentence)
+        source, shared = parts.judgments, {}
+        if options["training"] is not None:
+            gf.write_judgments(parts.seen, options["training"])
     with seen_enough():
         write(source, output, **call.keywords(write, options), **shared)
 

@@ -633,7 +633,11 @@ CONFLICTS = {
         Conflict("per_query", "worst best"),
     ),
     "leaderboard": (_SCORES,),
-    "convert": (Conflict("within", needed="reference"),),
+    "convert": (
+        Conflict("within", needed="reference"),
+        Conflict("reference", "hold_out"),
+        *(Conflict(name, needed="hold_out") for name in ("training", "size", "share", "at", "core", "seed")),
+    ),
     "collect": (
         Conflict("model", needed="endpoint"),
         Conflict("endpoint", "call"),

@@ -60,6 +60,7 @@ _NUMBERS = {
     HISTORY.name: (HISTORY.number,),
 }
 _ASSESSOR = "assessor"
+_RECBOLE_TYPES = ("token", "float", "token_seq", "float_seq")
 SLICES_QUERY = "slices.query"
 """The key that names the column of queries in a table of slices."""
 _SHARED = ("query", "doc", "grade", "score", "rank", "count", _ASSESSOR, "subtopic")
@@ -679,12 +680,14 @@ def place_by_name(
 
 
 def plain_name(name: object) -> str:
-    """Return a column name as it is compared: in lower case, with _ for blanks and hyphens.
+    """Return a column name as it is compared: in lower case, with _ for blanks and hyphens, without RecBole's types.
 
-    >>> plain_name(" Query-ID")
-    'query_id'
+    >>> plain_name(" Query-ID"), plain_name("item_id:token")
+    ('query_id', 'item_id')
     """
-    return str(name).strip().casefold().replace("-", "_").replace(" ", "_")
+    plain = str(name).strip().casefold().replace("-", "_").replace(" ", "_")
+    column, _, type_ = plain.partition(":")
+    return column if type_ in _RECBOLE_TYPES else plain
 
 
 def column_names() -> dict[str, tuple[str, ...]]:

@@ -429,6 +429,22 @@ ITEMS = Roles(
     repeats="yes",
 )
 """The items of a recommender, one row per item, or per category of an item."""
+RATINGS = Roles(
+    contents="ratings, or other interactions of users with items",
+    other_shape="{user: {item: rating}}",
+    keys=(Role("user", ALIASES["query"]), _ITEM),
+    bare="rating",
+    others=True,
+    keys_alone=True,
+    unnamed={
+        2: ("user", "item"),
+        3: ("user", "item", "rating"),
+        4: ("user", "item", "rating", "time"),
+    },
+    white_space=True,
+    repeats="yes",
+)
+"""One row per interaction, with columns for a rating and a time, if any."""
 VECTORS = Roles(
     contents="a table of vectors",
     other_shape="{item: [number, …]}",

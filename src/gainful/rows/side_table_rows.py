@@ -37,6 +37,7 @@ from gainful.rows.text_formats import (
     recognised,
 )
 
+_WIDE = b"::"  # separates the fields of MovieLens files
 _PRINTED = re.compile(rb'\s*\{\s*"gainful"\s*:\s*"')
 _JSON = re.compile(rb'\s*(\{\s*["}]|\[\s*[{\]"])')
 _TREC_EVAL = ("measure", "query", "value")
@@ -298,6 +299,13 @@ def _no_names(head: Head, reading: Reading) -> InputError:
     mark = head.mark or head.suggested or "\t"
     fields = [name.strip() for name in first_fields(head.data.decode(), mark)]
     roles = reading.roles
+    if head.first.count(_WIDE) > 1:
+        raise InputError(
+            head.where,
+            "fields separated by blanks, tabs or commas",
+            shown(head.first.decode().strip()),
+            "Replace '::': sed 's/::/\\t/g' FILE > FILE.tsv.",
+        )
     unnamed = " or ".join(" ".join(names) for names in roles.unnamed.values())
     numbers = any(number_in_text(field) is not None for field in fields)
     if fields and (reading.asked or not (unnamed or numbers)):
@@ -407,11 +415,18 @@ def _fields(head: Head, reading: Reading) -> tuple[Layout, Header] | None:
         return None
     names = roles.unnamed.get(len(_words(head)))
     if names is None:
-        if head.suggested == "\t" or any(mark.encode() in head.first for mark in DELIMITERS[1:]):
+        if (
+            head.suggested == "\t"
+            or head.first.count(_WIDE) > 1
+            or any(mark.encode() in head.first for mark in DELIMITERS[1:])
+        ):
             return None
         names = next(iter(roles.unnamed.values()))  # the expected fields
     header = find_header(names, roles, reading.asked, head.where)
-    if not reading.asked and are_times([line.split() for line in head.data.decode().split("\n")]):
+    timed = "time" in roles.unnamed.get(len(names), ())
+    if not (reading.asked or timed) and are_times(
+        [line.split() for line in head.data.decode().split("\n")]
+    ):
         raise InputError(
             head.where,
             f"the {len(names)} fields {' '.join(names)}",
