@@ -58,7 +58,8 @@ TASKS = {
             "recommending.evaluate_recommendations recommending.evaluate_recommendation_runs"
             " recommending.RecommendationMeasure recommending.recommendation_catalogue"
             " recommending.recommendation_family results.RecommendationScores"
-            " recommending.split results.Split",
+            " recommending.split results.Split recommending.debias results.Debiased"
+            " recommending.correct_sampled results.SampledCorrection",
             "guides/beyond_relevance.md",
         ),
     ),

@@ -403,6 +403,14 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.recommending.split,
             {"ratings": RATINGS, "method": "time", "at": 2, "core": 1, "columns": {"query": "user"}},
         ),
+        "debias": Call(
+            gf.recommending.debias,
+            {"judgments": JUDGMENTS, "runs": RUNS, "measures": ["R@2"], "history": RUN, "gamma": 1, "clip": 0.1},
+        ),
+        "correct_sampled": Call(
+            gf.recommending.correct_sampled,
+            {"ranks": [1, 2, 4], "measure": "R@2", "items": 9, "sampled": 3, "trade": 0.5},
+        ),
         "evaluate_recommendations": Call(
             gf.recommending.evaluate_recommendations,
             {
@@ -548,7 +556,7 @@ RESULTS = {
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Leaderboard", "LearningCurve", "LocatedEvidence",
     "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Similarity",
     "ClickJudgments", "ClickLog", "ClickModels", "Earnings", "Interleaved", "InterleavingVerdict", "PositionBias",
-    "Slice", "Split", "TieRange",
+    "Debiased", "SampledCorrection", "Slice", "Split", "TieRange",
     "Tuned", "UnjudgedEstimate", "Verdict", "Watched", "WatchedRun", "Which", "Why",
 }  # fmt: skip
 
@@ -846,6 +854,8 @@ def results() -> dict[str, Any]:
         "Power": gf.power(sd=0.2, difference=0.1, power=0.8),
         "RecommendationMeasure": gf.recommending.RecommendationMeasure("ILD", cutoff=5),
         "Split": gf.recommending.split(RATINGS),
+        "Debiased": gf.recommending.debias(JUDGMENTS, RUNS, "R@2", history=RUN),
+        "SampledCorrection": gf.recommending.correct_sampled([1, 2], items=9, sampled=3),
         "RecommendationScores": gf.recommending.evaluate_recommendations(
             RUN, ["ILD@2", "Gini@2"], items=ITEMS
         ),

@@ -759,6 +759,9 @@ _LONG = {
     "tests/evaluation/test_exactness.py": (
         "test_blocks_of_any_size_equal_the_mean_over_all_orders",
     ),
+    "tests/evaluation/recommending/test_debiasing.py": (
+        "test_intervals_cover_as_often_as_their_level_says",
+    ),
 }
 ONLY_DEEP = frozenset(f"{file}::{test}" for file, tests in _LONG.items() for test in tests)
 

@@ -114,6 +114,7 @@ _NAMES = {
         "measures.tool_dialect": "Dialect",
     },
     "gainful.recommending": {
+        "evaluation.debiasing": "correct_sampled, debias",
         "evaluation.splits": "split",
         "evaluation.tables_beside_judgments": "evaluate_recommendation_runs, evaluate_recommendations",
         "measures.measures_by_need": "RecommendationMeasure, recommendation_catalogue, recommendation_family",
@@ -160,6 +161,7 @@ _NAMES = {
         "judging.inferred_measures": "Inferred, InferredAP",
         "judging.pool": "Pool",
         "analysis.linting.findings": "Finding, Findings",
+        "evaluation.debiasing": "Debiased, SampledCorrection",
         "evaluation.splits": "Split",
         "evaluation.tables_beside_judgments": "RecommendationScores",
         "reporting.movers": "Movers",

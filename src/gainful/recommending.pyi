@@ -1,5 +1,7 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
+from gainful.evaluation.debiasing import correct_sampled
+from gainful.evaluation.debiasing import debias
 from gainful.evaluation.splits import split
 from gainful.evaluation.tables_beside_judgments import evaluate_recommendation_runs
 from gainful.evaluation.tables_beside_judgments import evaluate_recommendations
@@ -9,6 +11,8 @@ from gainful.measures.measures_by_need import recommendation_family
 
 __all__ = [
     "RecommendationMeasure",
+    "correct_sampled",
+    "debias",
     "evaluate_recommendation_runs",
     "evaluate_recommendations",
     "recommendation_catalogue",

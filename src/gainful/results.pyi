@@ -33,6 +33,8 @@ from gainful.behaviour.judgments_from_clicks import ClickModels
 from gainful.compat.vectors.conformance_result import Conformance
 from gainful.evaluation.check_measure import MeasureCheck
 from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.debiasing import Debiased
+from gainful.evaluation.debiasing import SampledCorrection
 from gainful.evaluation.learning_curve import LearningCurve
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import RunScores
@@ -79,6 +81,7 @@ __all__ = [
     "Conformance",
     "Coverage",
     "Curve",
+    "Debiased",
     "Difference",
     "Earnings",
     "Explanation",
@@ -108,6 +111,7 @@ __all__ = [
     "RunBounds",
     "RunScores",
     "SampleDesign",
+    "SampledCorrection",
     "Scores",
     "Similarity",
     "Slice",

@@ -9,6 +9,7 @@ import numpy as np
 
 from gainful import arguments
 from gainful.arithmetic.kernels.click_models import MODELS, FittedModel, Fitting
+from gainful.arithmetic.kernels.propensities import effective_size, popularity_propensities
 from gainful.arithmetic.statistics.distributions import t_quantile
 from gainful.array_types import Floats, Ints
 from gainful.behaviour.click_log import ClickLog, read_log
@@ -210,8 +211,7 @@ def _by_popularity(case: _Case) -> _Weighted:
     docs, of_pair = np.unique(case.log.docs.astype(str), return_inverse=True)
     of_row = of_pair[case.log.shown.pairs]
     clicks = np.bincount(of_row, case.log.shown.clicks, len(docs))
-    chance = clicks ** ((case.popularity + 1) / 2)
-    chance = np.maximum(chance / chance.max(), case.floor)
+    chance = popularity_propensities(clicks.astype(np.float64), case.popularity, case.floor)
     weights = np.divide(
         case.clicks, chance[of_row], out=np.zeros(len(of_row)), where=case.clicks > 0
     )
@@ -353,7 +353,7 @@ def _answer(
     there = case.by_list(case.kept) > 0
     value, logged = weighted.value[there], weighted.logged[there]
     weights = weighted.weights
-    size = float(weights.sum() ** 2 / (weights**2).sum()) if weights.size else 0.0
+    size = effective_size(weights)
     if size < _LEAST_SIZE or unseen > _MOST_UNSEEN:
         found = f"{size:.0f} effective clicks"
         if unseen > _MOST_UNSEEN:
