@@ -45,7 +45,7 @@ def test_writing_has_no_policy_to_set(tmp_path):
             write({"q": {1: 0.1, "1": 0.2}}, tmp_path / "x.csv")
         assert caught.value.remedy == "Remove one of them."
     with pytest.raises(
-        gf.errors.InputError, match="Remove one, or set the policy duplicates to first"
+        gf.errors.InputError, match="Remove one, or set the policy duplicates=first"
     ):
         gf.evaluate({"q": {1: 1}}, {"q": {1: 0.1, "1": 0.2}})
 
@@ -53,7 +53,7 @@ def test_writing_has_no_policy_to_set(tmp_path):
 def test_evaluate_has_one(cli, files):
     run = files("r.run", RUN + "q1 Q0 a 3 0.7 t\n")
     told = said(cli("evaluate", files("q.qrels", QRELS), run))
-    assert "Remove one, or set the policy duplicates to first or best." in told
+    assert "Remove one, or set the policy duplicates=first or duplicates=best." in told
 
 
 def test_files_of_the_other_kind(cli, files, tmp_path):

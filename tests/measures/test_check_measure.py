@@ -15,7 +15,7 @@ UP, BEST, TAIL, TIES = (
     "no lower where a better document moves up",
     "highest where the best come first",
     "the same with unjudged documents after the end",
-    "a value where ties are averaged over",
+    "a value when ties are averaged",
 )
 
 

@@ -95,7 +95,7 @@ def test_judgments_without_a_value(spark):
             "a",
             2.0,
         ): "judgments: expected each document once for a query, found document 'a' of query 'q1' "
-        "again. Remove one, or set the policy duplicates to best.",
+        "again. Remove one, or set the policy duplicates=best.",
     }.items():
         assert message(spark.createDataFrame([*ROWS, row], schema), run) == expected
     empty = spark.createDataFrame([], schema)
@@ -337,7 +337,7 @@ def test_so_many_documents_reach_the_edge(spark, depth):
 def test_documents_that_are_judged_twice(spark):
     expected = (
         "judgments: expected each document once for a query, found document 'a' of query 'q1' "
-        "again. Remove one, or set the policy duplicates to best."
+        "again. Remove one, or set the policy duplicates=best."
     )
     rows = [*ROWS, ("q1", "a", -2.0)]
     judgments = spark.createDataFrame(rows, "query string, doc string, grade double")
@@ -395,7 +395,7 @@ def test_lists_in_cells_are_told(spark):
 def test_documents_that_come_twice(spark):
     expected = (
         "run: expected each document once for a query, found document 'b' of query 'q1' again. "
-        "Remove one, or set the policy duplicates to best."
+        "Remove one, or set the policy duplicates=best."
     )
     run = spark.createDataFrame([*ROWS, ("q1", "b", 2.0)], RUN)
     for measure in ("nDCG@10", "nDCG"):

@@ -35,7 +35,7 @@ _FORMATS = call.formats_of("merged")
         "predicts best; positions: how often users look at each rank; earnings: what --run would have earned; preference: the verdict of an interleaving test.",
         "--lists INPUT": "The lists that were shown, if LOG contains only events such as clicks.",
         f"--model [{'|'.join(_MODELS)}]": "With --show grades: the click model.  [default: dbn; for counts, pbm, or ctr without positions]",
-        f"--dialect [{'|'.join(_DIALECTS)}]": "With --show grades: reproduce the grades of another tool, by coec.",
+        f"--dialect [{'|'.join(_DIALECTS)}]": "With --show grades: reproduce the grades of another tool, computed with coec.",
         "--thresholds NUMBERS": "With --show grades: the lowest estimates that get grades 1, 2, …, such as 0.1,0.25,0.5.  [default: the estimates are the grades]",
         "--rounds >=1 = 100": "With --show grades or models: the maximum number of rounds of EM.",
         "--method METHOD": "With --show positions: pbm, ubm, swaps or harvesting. With earnings: dr, ips, clipped or snips. With preference, or --interleave: team_draft, balanced, "
@@ -52,7 +52,7 @@ _FORMATS = call.formats_of("merged")
     },
     "comparing.level comparing.seed",
     {
-        f"--format, -f [{'|'.join(_FORMATS)}]": "The output format; trec is for judgments.  [default: by the extension of --output; table]",
+        f"--format, -f [{'|'.join(_FORMATS)}]": "The output format; trec is for judgments.  [default: from the extension of --output, or table]",
     },
     "output engine",
     level="The confidence level of the intervals.",

@@ -61,7 +61,7 @@ _GROUPS = {
         "conformance": ("look_up", "Test an nDCG implementation, in any language, on exact cases."),
         "config": ("look_up", "Show the project settings and their origins."),
         "completion": ("look_up", "Print the script for tab completion in bash, zsh or fish."),
-        "help": ("look_up", "Show help on a topic, or the full help of a command."),
+        "help": ("look_up", "Show help on a topic, or the full help for a command."),
         "mcp": ("look_up", "Run an MCP server so an LLM can call gainful (read-only)."),
         "trec_eval": ("trec_eval", "Work like trec_eval: same options, same output."),
     },

@@ -38,7 +38,7 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
         "--movers N>=1": "Add to --summary the N queries that lost the most and the N that gained the most in each comparison, with the documents responsible.",
         "--html FILE": "Write an HTML page about the runs, as `gainful report` does.",
         "--tests": "Print the p-values of all tests instead of the differences.",
-        "--systems": "Print one row per run and one column per measure, best in bold, significant ones marked; for papers, with -f latex or markdown.",
+        "--systems": "Print one row per run and one column per measure. The best values are bold, and significant differences are marked; for papers, add -f latex or -f markdown.",
         "--per-query": "Print one row per query instead of the differences: both scores and their difference.",
         "--worst N>=1": "Print only the N queries that lost the most in each comparison, worst first.",
         "--best N>=1": "Print only the N queries that gained the most in each comparison, best first.",
@@ -49,17 +49,17 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
         "[default: nDCG@10; with --scores, all]",
         **option.WITHOUT_DEFAULT,
     },
-    model="A model's judgments: of all queries with --human, of unjudged documents with --estimate.",
+    model="A model's judgments: with --human, of all queries; with --estimate, of unjudged documents.",
     human="Judgments by people for a random sample of queries; requires --model and replaces JUDGMENTS. The estimates are those of `gainful calibrate`.",
 )
 def compare(files: tuple[str, ...], **options: Any) -> None:
-    """Test whether RUNs differ from BASE, how certain the difference is, and on which queries.
+    """Test whether RUNs differ from BASE, and show how certain each difference is and on which queries it occurs.
 
     JUDGMENTS and runs are the same files as for `gainful evaluate`; BASE may also be a file that
     `gainful evaluate --save-baseline` wrote, or an entry of a history: search.history@last,
     search.history@release (the last one with a label) or search.history@LABEL. Every RUN is compared with BASE, query by query, and p-values are
     corrected for multiple comparisons. If --judgments or the project file names the judgments, pass
-    BASE and RUNs only, as also with --human and --model, which combine people's grades of some
+    only BASE and RUNs. Do the same with --human and --model, which combine people's grades of some
     queries with a model's grades of all queries.
     """
     if options["human"] is not None:
@@ -177,7 +177,7 @@ def _files_to_compare(
     },
     "comparing.level comparing.resamples comparing.seed sampling digits result evaluating spark",
     measures={
-        "help": "The measure to rank by; each measure has its own leaderboard. With --scores, the column, or a name for the scores in one table.  [default: nDCG@10]",
+        "help": "The measure to rank by; each measure has its own leaderboard. With --scores, the column to rank by or, for a single table, a name for its scores.  [default: nDCG@10]",
         **option.WITHOUT_DEFAULT,
     },
     level="The joint confidence level of all rank intervals; two runs differ if p is below 1 − level.",

@@ -40,7 +40,7 @@ class IntervalCommand(ProjectCommand):
 
 INTERVAL = {
     "--interval [METHOD]": {
-        "help": "Print one row per RUN and measure, with the confidence interval of the mean; METHOD as in `gainful compare --help`.",
+        "help": "Print one row per RUN and measure, with the confidence interval of the mean; `gainful help compare` describes the METHODs.",
         "callback": _method,
     }
 }
@@ -61,7 +61,7 @@ INTERVAL = {
     {
         "--subtopics -> has_subtopics": "JUDGMENTS have subtopics (query subtopic doc grade); -m defaults to alpha_nDCG@20 (see `gainful measures --subtopics`).",
         "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN. The output of --estimate always includes them.",
-        "--unseen COUNT|any": "With --bounds or --estimate: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
+        "--unseen COUNT|any": "With --bounds or --estimate: the number of unjudged documents that no run returned (0 by default), or any, which means enough to fill an ideal list.",
     },
     "unjudged",
     {

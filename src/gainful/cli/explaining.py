@@ -230,7 +230,7 @@ def check(files: tuple[str, ...], **options: Any) -> None:
         "--power >0.0<1.0": "The probability of detecting the difference.  [default: 0.8]",
         "--alpha >0.0<1.0 = 0.05": "The probability of detecting a difference that does not exist.",
         "--cluster-size NUMBER": {
-            "help": "The mean number of queries in a cluster, if --sd comes from a comparison with clusters.  [default: from --clusters; otherwise 1]",
+            "help": "The mean number of queries in a cluster, if --sd comes from a comparison with clusters.  [default: from --clusters, or 1]",
             "type": float,
         },
         "--slices INPUT": "A table with one row per query, for --weights and --clusters.",

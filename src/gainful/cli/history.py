@@ -23,7 +23,7 @@ _ACTIONS = ("add", "show", "page")
 _AGAIN = "again"  # the name of the old run while both are measured
 _OF_ADDING = ("label", "commit", "time", "again", "judgments", "weights", "clusters", "strata")
 _OF_ENTRIES = {
-    "--label TEXT": "The release, or anything else that happened, shown on the page of the history.",
+    "--label TEXT": "The release, or another event, to show on the page of the history.",
     "--commit TEXT": "The commit that is measured.",
     "--time TIME": "When it was measured, such as 2026-05-01T06:00; in UTC unless a time zone is given.  [default: now]",
 }

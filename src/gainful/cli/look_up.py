@@ -93,7 +93,7 @@ def dialects(name: str | None, **options: Any) -> None:
     {
         "--topic NAME... -> topics": "Use only the cases of this topic, such as definition or ties; repeat for more.",
         "--dialect TOOL": "Use only the cases of this tool.",
-        "--tolerance >=0.0<1.0 = 1e-9": "The permitted error: absolute up to a value of 1, relative above. Use 1e-6 for single precision.",
+        "--tolerance >=0.0<1.0 = 1e-9": "The permitted error: absolute for values up to 1, and relative above. Use 1e-6 for single precision.",
         "--timeout SECONDS>0.0<=86400.0 = 60.0": "Stop the command after this time.",
         "--one-by-one": "Start the command once per case. A crash then counts as one failure.",
         "--print": "Print the cases as they would be sent, one per line, and run nothing.",
@@ -352,7 +352,7 @@ def _on_output() -> Iterator[Part]:
     yield "Formats", [(name, ", ".join(endings[name])) for name in gf.writing.formats()]
     yield (
         "table, markdown, latex and html round numbers; the other formats contain all digits. csv, tsv "
-        "and jsonl have no room for notes: policy and coverage go to standard error."
+        "and jsonl have no room for notes: policy and coverage are printed to standard error."
     )
     yield "Exit codes", _EXITS
 
@@ -444,7 +444,7 @@ def completion(context: click.Context, shell: str) -> None:
 )
 @click.pass_context
 def help_(context: click.Context, topic: str | None) -> None:
-    """Show help on a TOPIC, or the full help of a COMMAND, with every option."""
+    """Show help on a TOPIC, or the full help for a COMMAND, with every option."""
     commands = cast("click.Group", context.find_root().command)
     formatter = context.make_formatter()
     if topic is None:
@@ -452,7 +452,7 @@ def help_(context: click.Context, topic: str | None) -> None:
         _write(("Topics", lines), formatter)
         option.write_paragraphs(
             formatter,
-            "Run gainful help TOPIC for a topic, gainful help COMMAND for the full help of a command, and "
+            "Run gainful help TOPIC for a topic, gainful help COMMAND for the full help for a command, and "
             "gainful --help for the list of commands.",
         )
     elif topic in TOPICS:
@@ -484,7 +484,7 @@ def _write(part: Part, formatter: click.HelpFormatter) -> None:
 
 
 def _help_of(command: click.Command, parent: click.Context | None, name: str) -> str:
-    """Return the full help of a command."""
+    """Return the full help for a command."""
     context = command.make_context(name, [], parent, resilient_parsing=True)
     if not command.add_help_option:  # trec_eval prints its own help
         return f"{command.get_usage(context)}\n\n  {command.help}\n"

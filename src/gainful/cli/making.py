@@ -154,7 +154,7 @@ def _folds(text: str) -> str | int:
         "--depth RANK>=1": "Use each RUN only down to this rank.  [default: all ranks]",
         "--top NUMBER>=1": "Keep this many documents per query.  [default: all]",
         "--judgments INPUT": "Choose the best settings by these judgments, and report their value on held-out queries. The candidates are the numbers in "
-        "--k or --p, or several --weights, as in 1,1:1,2 or grid; by default, gainful tries values "
+        "--k or --p, or several --weights, such as 1,1:1,2 or grid; by default, gainful tries values "
         "of k for rrf, of p for rbc, and of the weights for other methods.",
     },
     "measure",
@@ -164,7 +164,7 @@ def _folds(text: str) -> str | int:
             "type": option.Parsed(_folds, "loo or a number"),
         },
         "--seed INTEGER": "With --judgments: the random seed of the folds.  [default: 0]",
-        f"--format, -f [{'|'.join(_FORMATS)}]": "The format of the fused run.  [default: by the extension of --output; trec]",
+        f"--format, -f [{'|'.join(_FORMATS)}]": "The format of the fused run.  [default: from the extension of --output, or trec]",
         "--tag WORD": "The last field of a TREC run.  [default: fused]",
     },
     "output measuring",
@@ -217,17 +217,17 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
 @option.give(
     {
         "--measure, -m TEXT... -> measures": "What to measure, such as Coverage@10 or 'ILD(by=genre)@10' (see `gainful measures --recommend`); repeat for more.  "
-        "[default: everything that the files allow, at 10]",
+        "[default: every measure that the files allow, with cutoff 10]",
     },
     "items judgments",
     {
         "--per-user": "Print one row per user instead of the means.",
-        "--compare -> compared": "Compare the RUNs with the first, user by user, by the measures with per-user values.",
+        "--compare -> compared": "Compare each RUN with the first one, user by user, on the measures that have per-user values.",
     },
     "comparing sampling",
     INTERVAL,
     "digits result reading",
-    judgments="The items relevant to each user, as for `gainful evaluate`.",
+    judgments="The items that are relevant to each user, in the same formats as for `gainful evaluate`.",
 )
 def recommend(runs: tuple[str, ...], **options: Any) -> None:
     """Measure recommendations beyond relevance: coverage, novelty, diversity.
@@ -281,7 +281,7 @@ def _listed(words: list[str], last: str) -> str:
     {
         "--as [run|judgments] -> kind": {"help": "What INPUT contains.", "required": True},
         "--format, -f FORMAT": f"The format of OUTPUT: {_listed(_FORMATS, 'or')}.  "
-        "[default: by its extension]",
+        "[default: from its extension]",
         "--tag WORD": "The last field of a TREC run.  [default: gainful]",
         "--reference >=1": "With --as judgments: INPUT is a run to compare others with, such as an exact search; this many documents at the top of each query get grade 1.",
         "--hold-out latest|random|time": "With --as judgments: INPUT contains ratings, of which the last of each user, random ones, or all from a moment on are held out as OUTPUT. What leaks is printed.",

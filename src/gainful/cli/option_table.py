@@ -302,7 +302,7 @@ def _comparing() -> Usages:
         "--resamples >=1 = 10000": "The number of resamples for randomisation and bootstrap.",
         "--seed >=0 = 0": "The random seed of randomisation and bootstrap.",
         "--slices INPUT": "A table with one row per query: also compare within each value of its columns.",
-        "--by COLUMN...": "Slice by this column of --slices, by judged (number of judged documents) or by baseline (the baseline's score); repeat for more.",
+        "--by COLUMN...": "Slice by this column of --slices, by judged (the number of judged documents) or by baseline (the baseline's score); repeat for more.",
     }
 
 
@@ -316,7 +316,7 @@ _ENGINES = (
 )  # fmt: skip
 _ITEMS = {
     "--items INPUT": "The catalogue, for measures such as ILD@10: a table with an item and its categories in each row; an item may have several rows.",
-    "--separator TEXT": "The separator between several categories in a cell of --items, such as '|'. By default |, ; or commas, with a warning.",
+    "--separator TEXT": "The separator between several categories in a cell of --items, such as '|'. By default, cells are split at |, ; or commas, with a warning.",
     "--vectors INPUT": "A table with an item and its vector in each row.",
     "--history INPUT": "Past interactions: a table with a user, an item and optionally a count in each row.",
     "--expected INPUT": "A run of the items that users expect, for Serendipity.  [default: the most popular items of --history]",
@@ -329,7 +329,7 @@ SHARED: dict[str, Usages | Callable[[], Usages]] = {
         "judgments.query=user, or slices.query=user for --slices. For files without a header, use column numbers from 1. Repeat for more, or separate pairs by commas.",
     },
     "queries": {
-        "--query-ids INPUT": "A file with one query id per line, for JSON without ids: lists, or search responses, in the same order.",
+        "--query-ids INPUT": "A file with one query id per line, for JSON that has no ids: lists or search responses, in the same order.",
     },
     "assessors": {
         "--assessors RULE": "How to merge the grades of several assessors: mean, median, majority, max, min, dawid-skene, or the name of one assessor.",
@@ -359,19 +359,19 @@ _RECORDING: Usages = {
     "--template INPUT": "The request: a JSON file with {query}, {depth}, {id} and {vector} in its strings; for postgresql, SQL with %(query)s and "
     "%(depth)s.  [default: the engine's]",
     "--ids PATH": "The path of the ids in the response, such as hits[*].id.  [default: the engine's]",
-    "--scores PATH": "The path of the scores in the response, such as hits[*].score.  [default: the engine's; otherwise by rank]",
-    "--method [GET|POST]": "The HTTP method.  [default: the engine's; POST with --template, otherwise GET]",
-    "--header NAME:VALUE... -> headers": "An additional header; ${NAME} in it is replaced by the environment variable; repeat for more.",
+    "--scores PATH": "The path of the scores in the response, such as hits[*].score.  [default: the engine's, or scores by rank]",
+    "--method [GET|POST]": "The HTTP method.  [default: the engine's, or else POST with --template and GET without it]",
+    "--header NAME:VALUE... -> headers": "An additional header; ${NAME} in it is replaced by the value of that environment variable; repeat for more.",
     "--key-variable NAME": "The environment variable that contains the key (opensearch: user:password; postgresql: the password). The key is never saved or printed.",
-    "--embed MODULE:NAME": "A Python function from a query to its vector, for {vector}.",
+    "--embed MODULE:NAME": "A Python function that turns a query into a vector, for {vector}.",
     "--call MODULE:NAME": "Instead of --url: a Python function that takes a query and returns ids, or pairs of id and score; its module must be in the current folder.",
     "--command WORDS": "Instead of --url: a command, run once per query with {query} and {depth} in its arguments, or the query on standard input; it "
     "prints one id per line, optionally followed by a tab and a score, or JSON with --ids.",
     "--depth NUMBER>=1 = 100": "The maximum number of documents per query.",
-    "--concurrency NUMBER>=1": "The number of simultaneous calls.  [default: 8; 1 with --call]",
+    "--concurrency NUMBER>=1": "The number of simultaneous calls.  [default: 8, or 1 with --call]",
     "--per-second NUMBER>0.0": "The maximum number of calls per second.",
-    "--timeout SECONDS>0.0": "The time limit for a response.  [default: 30; none with --call]",
-    "--retries NUMBER>=0": "Retries of a failed call, after 1, 2, 4, … seconds.  [default: 3; 0 with --call]",
+    "--timeout SECONDS>0.0": "The time limit for a response.  [default: 30, or none with --call]",
+    "--retries NUMBER>=0": "How often to retry a failed call, after 1, 2, 4, … seconds.  [default: 3, or 0 with --call]",
     "--failed [error|leave-out] = error": "What to do if a query fails: write no run (error), or write the run without that query (leave-out).",
     "--tag WORD": "The name of the run; each row of the file contains it, with the request's hash.  [default: the engine's]",
 }
@@ -380,15 +380,15 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--weights FILE|COLUMN": "The weight of each query in the mean, such as its traffic: a table with one row per query, or the name of a column of --slices.",
         "--clusters FILE|COLUMN|id:DELIMITER": "The cluster of each query, such as the user or the document that it comes from: a table with one row per query, a column of --slices, or id:_ for the part of the query's id before its last _. Intervals and tests then count clusters, not queries.",
         "--strata FILE|COLUMN": "The part of the traffic that each query was drawn from, such as head or tail: a table with one row per query, or a column of --slices.",
-        "--arrival FILE|COLUMN": "When each query was added, as a date or number, for --anytime: a table with one row per query, or a column of --slices.  [default: in the order of ids]",
+        "--arrival FILE|COLUMN": "When each query was added, as a date or number, for --anytime: a table with one row per query, or a column of --slices.  [default: the order of the ids]",
         "--population STRATUM=NUMBER,…": "The number of queries per stratum in the traffic, such as head=1000,tail=20000; queries are weighted accordingly.",
     },
     "unjudged": {
-        "--estimate [bootstrap|conformal|prediction-powered]": "Estimate the scores as if every document down to the cutoff were judged, from judged documents at similar ranks (bootstrap), "
-        "complete queries (conformal) or single documents (prediction-powered).",
-        "--grades GRADES|LOW..HIGH|WORDS": "The possible grades of an unjudged document, as a list, 0,1,2,3, or as a range, 0..3. Words with grades, such as Exact=3,Irrelevant=0, have the same meaning as for --grade-words.  [default: 0 and the grades in the judgments]",
-        "--model INPUT": "With --estimate: a model's grades for the unjudged documents, as predictions.",
-        "--random-sample INPUT": "With --estimate: further grades by people, of queries or documents drawn at random.",
+        "--estimate [bootstrap|conformal|prediction-powered]": "Estimate the scores that the runs would have if every document down to the cutoff were judged, based on judged documents at "
+        "similar ranks (bootstrap), completely judged queries (conformal) or individual documents (prediction-powered).",
+        "--grades GRADES|LOW..HIGH|WORDS": "The possible grades of an unjudged document, as a list (0,1,2,3) or as a range (0..3). Words with grades, such as Exact=3,Irrelevant=0, have the same meaning as for --grade-words.  [default: 0 and the grades in the judgments]",
+        "--model INPUT": "With --estimate: a model's grades for the unjudged documents, used as predictions.",
+        "--random-sample INPUT": "With --estimate: additional human grades for randomly drawn queries or documents.",
     },
     "judgments": {
         "--judgments INPUT": "The judgments; every other file is then a RUN. A project file may also name them: see `gainful config`.",
@@ -403,7 +403,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         **_DEFINE,
     },
     "spark": {
-        "--engine [duckdb|spark] = duckdb": "The engine that reads and matches files: duckdb on this machine, spilling to disk; spark for Parquet, CSV, TSV and JSON lines, by default on --threads local cores.",
+        "--engine [duckdb|spark] = duckdb": "The engine that reads and matches files. duckdb: runs on this machine, and spills to disk; spark: reads Parquet, CSV, TSV and JSON lines, by default with --threads local cores.",
         "--master URL": "With --engine spark: where Spark runs, such as local[2], yarn, spark://HOST:7077 or sc://HOST.  [default: all local cores]",
     },
     "tables": {
@@ -440,7 +440,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "design": {
         "--design INPUT": "The design that `gainful sample` wrote: which queries people judged, and how they were drawn.",
         "--drawn-at-random": "Instead of --design: assert that the queries people judged are a random sample of the model's queries.",
-        "--documents-drawn-at-random": "Instead of --design: assert that the documents people judged are a random sample of single documents; for nDCG, DCG and CG.",
+        "--documents-drawn-at-random": "Instead of --design: assert that the documents people judged are a random sample of individual documents; for nDCG, DCG and CG.",
     },
     "recording": _RECORDING,
     "watching": {
@@ -459,17 +459,17 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--names NAMES": "The names of the assessors, one per FILE: ann,bob.  [default: the names of the files]",
     },
     "digits": {
-        "--digits >=0<=17": "The number of decimals, in formats that round.",
+        "--digits >=0<=17": "The number of decimals, in formats that round numbers.",
     },
     "format": {
         f"--format, -f [{'|'.join(gf.writing.formats())}]": "The output format; table, markdown, latex and html round numbers.  "
-        "[default: by the extension of --output; table]",
+        "[default: from the extension of --output, or table]",
     },
     "output": {
         "--output, -o FILE": "Write to this file instead of standard output. An existing file is replaced only once the output is complete.",
     },
     "verbose": {
-        "--verbose": "Print the full policy under the table, as in files; otherwise, only the choices that differ from the defaults.",
+        "--verbose": "Print the full policy under the table, as output files do. By default, print only the choices that differ from the defaults.",
     },
 }
 MEASURING = tuple(SHARED)

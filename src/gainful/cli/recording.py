@@ -37,7 +37,7 @@ _PART = ".part.jsonl"
     "recording",
     {
         "--cache FILE": f"Keep all responses in this file and send only the missing queries.  [default: OUTPUT{_PART}, removed on completion]",
-        f"--format, -f [{'|'.join(_RUN_FORMATS)}]": "The format of the run.  [default: by the extension of --output; trec]",
+        f"--format, -f [{'|'.join(_RUN_FORMATS)}]": "The format of the run.  [default: from the extension of --output, or trec]",
     },
     "output",
     output="Write the run to this file instead of standard output. An existing file is replaced only once the run is complete.",

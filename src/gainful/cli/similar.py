@@ -24,10 +24,10 @@ _FEWEST = 2  # runs to compare
     {
         "--by NAMES": f"How to measure similarity: {', '.join(_BY)}; separate several by commas. rbo: rank-biased overlap; tau: Kendall's τ; "
         "tau_ap: AP correlation; tau_h: τ weighted by rank; promoted: the deepest rank, in the first run, of a document that the second run promotes.  "
-        "[default: rbo,tau; tau,tau_ap with --measure]",
+        "[default: rbo,tau, or tau,tau_ap with --measure]",
         "--p >0.0<1.0 = 0.9": "How patient the user of rbo is: with 0.9, the first 10 ranks have 86% of the weight.",
         "--depth RANK>=1": "Compare the RUNs only down to this rank.  [default: all ranks]",
-        f"--kind [{'|'.join(_KINDS)}] = extrapolated": "What rbo assumes about deeper ranks. extrapolated: the same agreement; least: none; "
+        f"--kind [{'|'.join(_KINDS)}] = extrapolated": "What rbo assumes about deeper ranks. extrapolated: the same agreement; least: no agreement; "
         "most: as much as possible; residual: most minus least.",
         "--tied [doc|a|b|w] = doc": "How to treat documents with equal scores. doc: order them by id, descending; a: the mean over all their orders; "
         "b: correct for ties, so that a list agrees fully with itself; w: let them share a rank.",

@@ -75,11 +75,11 @@ class MeasureCheck(Printed):
 def check_measure(measure: GivenMeasure, *, lists: int = 300, seed: int = 0) -> MeasureCheck:
     """Try a measure on random and unusual lists, and report which properties hold.
 
-    A measure is sound if every list has a finite value within its range, and if that value doesn't
-    depend on the other queries, their order, or the names of documents. The other properties hold
+    A measure is sound if it gives every list a finite value within the measure's range, and if that
+    value doesn't depend on the other queries, their order, or the names of documents. The other properties hold
     for most measures, but not for all: a better order never has a lower value, and the best order
     has the highest; documents without a grade at the end of a list change nothing; and the
-    measure has a value if ties are averaged over.
+    measure has a value when ties are averaged.
 
     Args:
         measure: a measure in the notation, or as a value from `define`.
@@ -177,9 +177,7 @@ def _properties(
         "the same with unjudged documents after the end": changed(
             lambda one: _List((*one.grades, None, None), one.others), "with two unjudged ones more"
         ),
-        "a value where ties are averaged over": _error(
-            lists, _values(measure, lists[:40], ties=True)
-        ),
+        "a value when ties are averaged": _error(lists, _values(measure, lists[:40], ties=True)),
     }
     return required, usual
 

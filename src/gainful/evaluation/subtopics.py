@@ -92,7 +92,7 @@ def read_judged(
                 table.where(row),
                 "each document once for a subtopic of a query",
                 f"document {doc!r} of query {query!r}, subtopic {subtopic!r} again",
-                "Remove one, or set the policy duplicates to first or best.",
+                "Remove one, or set the policy duplicates=first or duplicates=best.",
                 code="rows.duplicate",
             )
     for query, subtopics_of in judged.items():

@@ -323,7 +323,7 @@ def _in_two_ways(what: str, query: str, doc: str, *, by_policy: bool) -> InputEr
         f"{what}, query {query!r}",
         "each document once",
         f"{doc!r} as a string and as an integer",
-        "Remove one, or set the policy duplicates to first or best."
+        "Remove one, or set the policy duplicates=first or duplicates=best."
         if by_policy
         else "Remove one of them.",
         code="rows.duplicate",

@@ -395,13 +395,13 @@ class DictInput(Input):
                     doc = id_text(given, where=name)
                     (query + doc).encode()
                 except (InputError, UnicodeEncodeError):
-                    yield BadRow(None, query, None, f"{shown(given)} as id")
+                    yield BadRow(None, query, None, f"the id is {shown(given)}")
                     continue
                 number = _number(value)
                 if number is None:
-                    yield BadRow(None, query, doc, f"{shown(value)} as {self.kind.number}")
+                    yield BadRow(None, query, doc, f"the {self.kind.number} is {shown(value)}")
                 elif not isfinite(number):
-                    found_number = f"{number} as {self.kind.number}"
+                    found_number = f"the {self.kind.number} is {number}"
                     yield BadRow(None, query, doc, found_number, is_number=True)
                 else:
                     yield Row(row, query, doc, number)

@@ -69,13 +69,13 @@ class UnjudgedOptions(TypedDict, total=False):
     Attributes:
         estimate: how to estimate the scores as if every document down to the cutoff were judged: `bootstrap`,
             from judged documents at similar ranks; `conformal`, from completely judged queries; or
-            `prediction-powered`, from single judged documents. None for no estimate.
+            `prediction-powered`, from individual judged documents. None for no estimate.
         grades: the grades that a document may have: the ends of a range, `(0, 3)`, or all grades,
             `(0, 1, 2, 3)` or `{0, 1}`. If None, the grades that occur in the judgments, and 0.
         model: a model's grades of the unjudged documents, as predictions for `conformal` and
             `prediction-powered`; without it, the grades of judged documents at similar ranks are the predictions.
-        random_sample: further grades by people, drawn at random. For `conformal`, of every document of some
-            queries, drawn from all queries; for `prediction-powered`, of single documents, drawn from all
+        random_sample: additional human grades, drawn at random. For `conformal`, of every document of some
+            queries, drawn from all queries; for `prediction-powered`, of individual documents, drawn from all
             unjudged documents of the runs down to the cutoff.
     """
 

@@ -422,7 +422,7 @@ def ranked_chunks(
             named += f" from {places.start[row]} to {places.end[row]}"
         raise InputError(
             place(row), "each chunk once for a query", f"{named} again",
-            "Remove one, or set the policy duplicates to first or best.", code="rows.duplicate",
+            "Remove one, or set the policy duplicates=first or duplicates=best.", code="rows.duplicate",
         )  # fmt: skip
     if repeats.size:
         order = np.delete(order, _repeats(places.at(order)))

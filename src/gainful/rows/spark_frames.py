@@ -410,7 +410,7 @@ def refuse_duplicates(frame: "DataFrame", kind: Kind) -> None:
     twice = frame.groupBy("query", "doc").count().where("count > 1")
     found = twice.orderBy("query", "doc").limit(1).collect()
     if found:
-        remedy = "Remove one, or set the policy duplicates to best."
+        remedy = "Remove one, or set the policy duplicates=best."
         raise repeated_document(kind.name, found[0]["query"], found[0]["doc"], remedy)
 
 

@@ -376,7 +376,7 @@ def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = 
     code = ""
     remedy = "Remove one of the rows."
     if by_policy:
-        remedy = "Remove one, or set the policy duplicates to first or best."
+        remedy = "Remove one, or set the policy duplicates=first or duplicates=best."
         if source.kind is JUDGMENTS and source.layout.format == "trec":
             remedy += _SUBTOPICS
         names = source.layout.names if source.kind.name == RUN.name else ()

@@ -56,7 +56,7 @@ def test_numbers_that_are_not_finite_among_judgments(files):
     assert findings_of(run, files("records.json", text)) == findings_of(run, judgments)
     (finding,) = (each for each in gf.check(nested) if each.rule == "not-finite")
     assert finding.place == "query 'q1', document 'b'"
-    assert finding.example == "nan as grade"
+    assert finding.example == "the grade is nan"
 
 
 def test_what_is_no_number_is_counted_and_the_others_checked(files):

@@ -235,10 +235,10 @@ def _bad_rows(session: Session, table: CheckedTable, numbered: str) -> Iterator[
             f"FROM ({numbered}) WHERE {condition} ORDER BY row, query, doc LIMIT 1"
         )
         for count, row, query, doc, number in bad_rows:
-            problem = f"no id as {'query' if query is None else 'doc'}"
+            problem = f"no {'query' if query is None else 'document'} id"
             if rule == NOT_FINITE:
-                written = "nothing" if number is None else table.kind.turned(number)
-                problem = f"{written} as {table.kind.number}"
+                written = "missing" if number is None else table.kind.turned(number)
+                problem = f"the {table.kind.number} is {written}"
             yield _unread(table, rule, count, BadRow(row, query, doc, problem))
 
 

@@ -11,6 +11,7 @@ from gainful.rows import mistakes
 from gainful.rows.mistakes import SEVERITIES, Rule
 
 _MOST_SHOWN = 12
+_A_PAIR = 2
 _MARK = -1.0  # as `matched.MARK`
 _MOST_UNJUDGED = 0.5  # the share of unjudged documents above which a score is doubtful
 _JUDGED = "judged query", "judged queries"
@@ -64,7 +65,7 @@ def _rule(name: str, severity: str, of: str, remedy: str) -> Callable[[Find], Fi
     "duplicate-document",
     "error",
     "input",
-    "Remove one row, or set the policy duplicates to first or best.",
+    "Remove one row, or set the policy duplicates=first or duplicates=best.",
 )
 def duplicate_documents(look: Look) -> Iterator[Draft]:
     """A document that is listed twice for the same query."""
@@ -82,7 +83,8 @@ def duplicate_documents(look: Look) -> Iterator[Draft]:
         message, remedy = f"{counted(count, 'document')} listed more than once for a query", ""
         if table is look.judged:
             if differ:
-                message += f", {differ:,} of them with different grades"
+                some = f"{differ:,} of them " if count > 1 else ""
+                message += f", {some}with different grades"
             remedy = _of_assessors(table)
         before, here = map(table.kind.turned, numbers)
         example = f"listed again, with {table.kind.number} {here:g} after {before:g}"
@@ -101,7 +103,7 @@ def _of_assessors(table: CheckedTable) -> str:
     "unusable-rank",
     "error",
     "run",
-    "Correct the ranks, or name the column with the scores: columns score=….",
+    "Correct the ranks, or name the column that contains the scores: columns score=….",
 )
 def unusable_ranks(look: Look) -> Iterator[Draft]:
     """A rank that two documents of a query share or, if the column was recognised by its name, a rank that isn't a whole number.
@@ -250,7 +252,7 @@ def document_spellings(look: Look) -> Iterator[Draft]:
     "no-relevant-document",
     "warning",
     "judgments",
-    "Judge more documents for the query, or set the policy empty.",
+    "Judge more documents for the query, or leave it out of the mean with the policy empty=skip.",
 )
 def queries_without_relevant(look: Look) -> Iterator[Draft]:
     """A judged query without a document graded above 0: no run can score on it."""
@@ -264,7 +266,7 @@ def queries_without_relevant(look: Look) -> Iterator[Draft]:
     "missing-query",
     "warning",
     "shared queries",
-    "Run the query, or set the policy missing; by default the query counts as 0.",
+    "Run the query, or leave it out of the mean with the policy missing=skip; by default, it counts as 0.",
 )
 def missing_queries(look: Look) -> Iterator[Draft]:
     """A judged query that is missing from the run."""
@@ -277,7 +279,8 @@ def _queries(
     if queries:
         from gainful.rows.identifiers import examples
 
-        others = f"also {examples(queries[1:])}" if len(queries) > 1 else ""
+        the_other = "the other is" if len(queries) == _A_PAIR else "the others are"
+        others = f"{the_other} {examples(queries[1:])}" if len(queries) > 1 else ""
         message = f"{counted(len(queries), *nouns)} {what}"
         yield Draft(look.lists, len(queries), message, others, queries[0], row=row)
 
@@ -286,7 +289,7 @@ def _queries(
     "empty-list",
     "warning",
     "shared queries",
-    "Find out why nothing was retrieved: the query counts as 0 under any value of the policy missing.",
+    "Find out why nothing was retrieved: the query counts as 0, even under the policy missing=skip.",
 )
 def empty_lists(look: Look) -> Iterator[Draft]:
     """A judged query that is in the run, but with an empty list of documents.
@@ -453,7 +456,7 @@ def unjudged_marks(look: Look) -> Iterator[Draft]:
     "mostly-unjudged",
     "warning",
     "shared documents",
-    "Judge more documents, compare at a smaller cutoff, or set the policy unjudged.",
+    "Judge more documents, compare at a smaller cutoff, or remove unjudged documents with the policy unjudged=condense.",
 )
 def unjudged_documents(look: Look) -> Iterator[Draft]:
     """More than 50% of the documents down to the cutoff are unjudged, so the scores may not reflect how good the run is."""
@@ -507,7 +510,7 @@ def fractional_grades(look: Look) -> Iterator[Draft]:
     "Average nDCG, which gives every query the same weight, instead of CG or DCG.",
 )
 def uneven_ideals(look: Look) -> Iterator[Draft]:
-    """Ideal lists whose DCGs differ widely, so that a mean of CG or DCG would depend on few queries.
+    """Ideal lists whose DCGs differ widely, so that a mean of CG or DCG would depend on only a few queries.
 
     The ideals are cut at the cutoff. Only reported for 10 or more queries with positive grades, if the effective
     number of ideals, (Σ I)² / Σ I², is below half their number.
@@ -550,7 +553,7 @@ def extra_queries(look: Look) -> Iterator[Draft]:
     "short-list",
     "note",
     "run",
-    "Retrieve more documents, or set the policy absent if the system could have returned more.",
+    "Retrieve more documents. If the system could have returned more, the policy absent=lowest fills the remaining ranks with the lowest grade.",
 )
 def short_lists(look: Look) -> Iterator[Draft]:
     """A query with fewer documents than the cutoff."""

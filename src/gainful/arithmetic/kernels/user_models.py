@@ -46,7 +46,7 @@ def squares(first: Floats) -> Floats:
 def adaptive_attention(
     worth: Floats, rank: Ints, offsets: Ints, target: float
 ) -> tuple[Floats, Floats]:
-    """Return the attention (n,) that each row gets under INST, and that of all ranks of an endless list (q,).
+    """Return the attention (n,) that each row gets under INST, and that of all ranks of an infinite list (q,).
 
     Between two rows the missing gain does not change, and the attention paid to ranks falls with
     the square of i+a−1, with a = T + the missing gain. So sums over the gaps and over the infinite

@@ -102,20 +102,20 @@ class Correction:
     of_sample: Callable[[Sampling, Floats], Floats] = Sampling.contributions
 
 
-_INSTEAD = "it computes p itself, whatever the test"
+_INSTEAD = "computes its own p, whatever the test"
 CORRECTIONS: Mapping[str, Correction] = {
-    "holm": Correction("Holm", "the probability of any false finding is kept below alpha", _holm),
+    "holm": Correction("Holm", "keeps the probability of any false finding below alpha", _holm),
     "bonferroni": Correction(
-        "Bonferroni", "the same guarantee, simpler but less powerful", _bonferroni
+        "Bonferroni", "gives the same guarantee, and is simpler but less powerful", _bonferroni
     ),
     "benjamini-hochberg": Correction(
         "Benjamini–Hochberg",
-        "the expected share of false findings is kept below alpha",
+        "keeps the expected share of false findings below alpha",
         _benjamini_hochberg,
     ),
     "tukey": Correction(
         "randomised Tukey HSD",
-        f"randomised Tukey HSD over all runs, if there are many ({_INSTEAD})",
+        f"randomised Tukey HSD over all runs, for many runs ({_INSTEAD})",
         test_scores=_tukey,
     ),
     "tukey-anova": Correction(
@@ -132,7 +132,7 @@ CORRECTIONS: Mapping[str, Correction] = {
     ),
     "max-t-single": Correction(
         "single-step max-T",
-        f"the same, but with the largest t of all comparisons ({_INSTEAD})",
+        f"like max-t, but with the largest t of all comparisons ({_INSTEAD})",
         test_differences=_max_t_single,
     ),
     "none": Correction(

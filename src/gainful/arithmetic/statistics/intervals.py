@@ -421,8 +421,8 @@ def _by_moments(interval: Callable[[Moments, float], Interval]) -> Builder:
 INTERVALS: Mapping[str, Method] = {
     "hall": Method(
         "Student's t and Hall's correction for skewness",
-        "Student's t, with one end moved outwards if per-query values are skewed (Hall), from 10 "
-        "queries",
+        "Student's t for at least 10 queries, with one end moved outwards if per-query values are "
+        "skewed (Hall)",
         _by_moments(_by_hall),
         _FEWEST,
     ),
@@ -441,7 +441,7 @@ INTERVALS: Mapping[str, Method] = {
     ),
     "asymptotic": Method(
         "the asymptotic confidence sequence",
-        "the same for measures without a range, approximately, from 50 queries",
+        "like betting but approximate, for measures without a range and at least 50 queries",
         _by_moments(_by_asymptotics),
         _ENOUGH,
         on_request=True,

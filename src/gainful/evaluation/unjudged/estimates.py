@@ -455,14 +455,14 @@ METHODS: Mapping[str, Method] = {
         _bootstrapped,
     ),
     "conformal": Method(
-        "take as much of the bounds as completely judged queries, drawn at random, show to be necessary",
+        "widen predictions towards the bounds, as far as completely judged queries, drawn at random, show to be necessary",
         "conformal risk control",
         "the completely judged queries were drawn at random.",
         _conformal,
         needs_sample="complete grades of at least 2 queries drawn at random",
     ),
     "prediction-powered": Method(
-        "correct predicted grades by single documents, drawn at random and judged",
+        "correct predicted grades with individual documents that were drawn at random and judged",
         "prediction-powered inference",
         "the documents of the sample were drawn at random from the unjudged ones.",
         _prediction_powered,

@@ -150,7 +150,7 @@ FAMILIES = (
             "evidence_nDCG@k = Σ_{i=1..k} g_i·d_i / that of the ideal. Here g_i is the evidence that the chunk "
             "at rank i adds to the chunks above it: each position in the text counts as the gain of its highest grade"
         ),
-        range="0 to 1, if ideal=evidence; the greedy ideal may not be the best order",
+        range="0 to 1 if ideal=evidence; otherwise it may exceed 1, because the greedy ideal may not be the best order",
         ends=SHARE,
         citation=_IR,
         example=_example(

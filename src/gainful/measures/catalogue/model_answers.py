@@ -140,7 +140,7 @@ FAMILIES = (
             "(half to even), and at least one remains. M is any measure that is averaged over queries, with its "
             "parameters and cutoff"
         ),
-        range="at most 1 (confidence orders the queries like M); 0 if confidence says nothing about M, below 0 if it misleads",
+        range="at most 1 (confidence ranks the queries in the same order as M does); 0 if confidence says nothing about M, and below 0 if it is misleading",
         ends=(float("-inf"), 1.0),
         citation=(
             "H. Gisserot-Boukhlef, M. Faysse, E. Malherbe, C. Hudelot and P. Colombo, Towards trustworthy reranking: a "

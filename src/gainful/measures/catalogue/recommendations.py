@@ -292,7 +292,7 @@ FAMILIES = (
             "of all interactions. An item that is not in the history counts as if it "
             "had one interaction by one user"
         ),
-        range="0 (every user has every item) or more",
+        range="0 or more; 0 if every user has every item",
         ends=AMOUNT,
         citation=f"{_ZHOU}; {_VARGAS}",
         example=_example(
@@ -329,7 +329,7 @@ FAMILIES = (
             "is 1 − |A∩B| / |A∪B|, where A and B are the categories of the two items. With vectors, the distance "
             "is 1 − their cosine, and the cosine is 0 if one of them is all zeros"
         ),
-        range="from 0 (all items are the same) to 1, or with vectors to 2",
+        range="from 0 (all items are the same) to 1, or to 2 with vectors",
         ends=(0.0, 2.0),
         citation=f"{_DIVERSITY}; {_VARGAS}",
         example=_example(
@@ -485,7 +485,7 @@ FAMILIES = (
         title="Loss of expected exposure",
         better=LOWER,
         definition=f"EE_L@k = Σ_d (ε_d − ε*_d)². Here {_EXPOSURES}; {_TARGETS}",
-        range="0 (the exposure equals the target) or more",
+        range="0 or more; 0 if the exposure equals the target",
         ends=AMOUNT,
         citation=_EE,
         example=_example(

@@ -231,7 +231,7 @@ FAMILIES = (
     Family(
         name="D_nDCG",
         needs=SUBTOPICS,
-        title="Normalised discounted cumulated gain of the subtopics together",
+        title="Normalised discounted cumulated gain of all subtopics combined",
         definition=(
             "D_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the ideal, which contains all judged documents by "
             "descending g. Here g = Σ_s P(s)·g_s: a document's gains for the subtopics, weighted by "

@@ -154,7 +154,7 @@ FAMILIES = (
         definition=(
             "INST = Σ w_i·W(i). The user continues from rank i with probability ((i+T+T_i−1)/(i+T+T_i))². "
             "T is the gain that the user is looking for, and T_i the part still missing after rank i. W(i) is "
-            "the share of attention that rank i gets in an endless list"
+            "the share of attention that rank i gets in an infinite list"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -167,7 +167,7 @@ FAMILIES = (
         name="INSQ",
         title="Expected rate of gain of a user with a goal",
         definition=(
-            "INSQ = Σ w_i·W(i), where W(i) is proportional to 1/(i+2T−1)² over an endless list, and T is the "
+            "INSQ = Σ w_i·W(i), where W(i) is proportional to 1/(i+2T−1)² over an infinite list, and T is the "
             "gain that the user is looking for"
         ),
         range="0 to 1",
@@ -199,7 +199,7 @@ FAMILIES = (
             "user looks at it. Here v_1 is 1, and v_(i+1) = v_i·C(i), where C(i) is the probability that the user goes on from "
             "rank i"
         ),
-        range="0 or more: the gain that the user has collected when stopping, on average",
+        range="0 or more: the average gain that a user has collected by the time they stop",
         ends=AMOUNT,
         citation=_CWL,
         example=Example("ETG(p=0.5)", (1, 0, 1), "1 + 0.5·0.5", "1.25"),
@@ -212,10 +212,10 @@ FAMILIES = (
         better=NEITHER,
         title="Expected depth",
         definition=(
-            "ED = Σ v_i = 1 / W(1), where v_i is the probability that the user looks at rank i of an endless list, as in ETG, "
+            "ED = Σ v_i = 1 / W(1), where v_i is the probability that the user looks at rank i of an infinite list, as in ETG, "
             "and W(1) the share of all attention that rank 1 gets"
         ),
-        range="1 or more: the number of documents that the user looks at, on average",
+        range="1 or more: the average number of documents that a user looks at",
         ends=(1.0, float("inf")),
         citation=_CWL,
         example=Example("ED(p=0.5)", (1, 0, 1), "1 / (1 − 0.5)", "2"),
