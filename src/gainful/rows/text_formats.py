@@ -53,6 +53,11 @@ NO_HEADER = (
 LETOR = re.compile(rb"\s*\S+\s+qid:\S+")
 """A line of labels with a query for each."""
 _TABLE = "Columns of a table without a header are named by their numbers: query=1, doc=2 …."
+_PAIR = re.compile(r"\(\w+,\w+\)")
+_CANDIDATES = (
+    "These look like NCF's candidates: a pair (user,item), and items that the user did not rate. Pass the ratings "
+    "(.test.rating) as judgments, and your model's scores of the candidates as a run."
+)
 _NULL = "A line with null contains no row: remove it."
 _EMPTY = "Remove the row: all of its fields are blank."
 _LONGEST, _LONGEST_NAMES = 60, 120
@@ -652,7 +657,8 @@ def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
             raise header from None
         other = "" if layout.numbered else other_kind(len(fields), kind)
         remedy = LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else other
-        remedy = remedy or (_TABLE if number == 1 else "")
+        if not remedy and number == 1:
+            remedy = _CANDIDATES if _PAIR.fullmatch(fields[0]) else _TABLE
         if problem.code != "rows.fields" or not remedy:
             raise
         code = "input.swapped" if remedy == other else problem.code

@@ -43,6 +43,15 @@ def test_two_colons(tmp_path):
         gf.recommending.split(path)
 
 
+def test_candidates_of_ncf(tmp_path):
+    path = tmp_path / "ml-1m.test.negative"
+    path.write_text(
+        "".join(f"({user},9)\t" + "\t".join(map(str, range(10, 40))) + "\n" for user in "12")
+    )
+    with pytest.raises(gf.errors.InputError, match=r"NCF's candidates.*\.test\.rating"):
+        gf.evaluate(path, {"1": ["9"]}, "R@1")
+
+
 def random_rows(seed=0, rows=400):
     rng = np.random.default_rng(seed)
     columns = rng.integers(0, 30, rows), rng.integers(0, 40, rows), rng.integers(0, 50, rows)
