@@ -46,7 +46,7 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
     "sampling digits result evaluating spark",
     measures={
         "help": "What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more. With --scores, which columns to compare.  "
-        "[default: nDCG@10; with --scores, all]",
+        "[default: nDCG@10, or all with --scores]",
         **option.WITHOUT_DEFAULT,
     },
     model="A model's judgments: with --human, of all queries; with --estimate, of unjudged documents.",
@@ -55,7 +55,7 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
 def compare(files: tuple[str, ...], **options: Any) -> None:
     """Test whether RUNs differ from BASE, and show how certain each difference is and on which queries it occurs.
 
-    JUDGMENTS and runs are the same files as for `gainful evaluate`; BASE may also be a file that
+    JUDGMENTS and runs have the same formats as for `gainful evaluate`; BASE may also be a file that
     `gainful evaluate --save-baseline` wrote, or an entry of a history: search.history@last,
     search.history@release (the last one with a label) or search.history@LABEL. Every RUN is compared with BASE, query by query, and p-values are
     corrected for multiple comparisons. If --judgments or the project file names the judgments, pass
@@ -187,7 +187,7 @@ def _files_to_compare(
 def leaderboard(files: tuple[str, ...], **options: Any) -> None:
     """Rank RUNs, with an interval for each rank and letters for groups of runs.
 
-    JUDGMENTS and runs are the same files as for `gainful evaluate`. Every RUN is compared with every other, query
+    JUDGMENTS and runs have the same formats as for `gainful evaluate`. Every RUN is compared with every other, query
     by query. If two runs share a letter, their comparison is inconclusive. The interval of a rank runs
     from the best to the worst rank that the comparisons allow: the best is 1 plus the number of
     significantly better runs, the worst is the number of runs minus the significantly worse ones.

@@ -90,7 +90,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
 
     GRADES is a list in rank order, 3,2,3,0,1,2 or "3 2 3 0 1 2". JUDGMENTS and RUN are files; --query selects the query. With --against
     BASE, it explains the difference between two runs, document by document. If --judgments or the project
-    file names the judgments, pass RUN only.
+    file names the judgments, pass only RUN.
     """
     options["what_if"] = _what_if(options)
     grades = " ".join(arguments)
@@ -198,15 +198,15 @@ def why(files: tuple[str, ...], **options: Any) -> None:
     {
         "--cutoff, -k >=1 = 10": "Check the ranked lists down to this rank.",
         "--scale LOW..HIGH": "The lowest and highest grade, such as 0..3.",
-        "--strict": "Also exit 1 on warnings.",
+        "--strict": "Also exit with 1 if there are only warnings.",
     },
     "format output reading chunks",
 )
 def check(files: tuple[str, ...], **options: Any) -> None:
     """Check JUDGMENTS, and any RUNs, for errors and likely mistakes.
 
-    It accepts the same files as evaluate. Exit 0 if there are at most warnings, 1 if there are errors
-    (or, with --strict, warnings), and 2 if a file cannot be read at all. If --judgments or the project
+    It accepts the same files as evaluate. The exit code is 0 if there are at most warnings, 1 if there
+    are errors (or, with --strict, warnings), and 2 if a file cannot be read at all. If --judgments or the project
     file names the judgments, every file is a RUN. `gainful help check` lists the rules.
     """
     judgments, runs = call.judged_runs(files, options, fewest=0)

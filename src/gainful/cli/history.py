@@ -119,17 +119,16 @@ def add_runs(path: str, files: tuple[str, ...], options: Options) -> "gf.results
     "comparing.level comparing.interval comparing.anytime comparing.slices comparing.by gate sampling recording digits result evaluating",
     measures="What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more.",
     level="The joint confidence level of the conditions for all RUNs, and of the real changes.",
-    anytime="Use intervals that hold however often you look while queries are added (betting). Only for measures with a range.",
+    anytime="Use intervals that hold however often you look while queries are added (betting). Requires measures with a range.",
     slices="A table with one row per query, for conditions on slices, such as 'Δ nDCG@10[category=Toys] < -0.02', and for --weights and --clusters.",
     by="Slice by this column of --slices, or by judged (the number of judged documents); repeat for more.",
 )
 def watch(files: tuple[str, ...], **options: Any) -> None:
     """Measure RUNs, add them to a history, check conditions against an earlier entry, and notify.
 
-    For cron, containers and schedules in CI. Each RUN is compared with its own earlier entry in --store; without RUNs, one is
-    recorded from a search service. The result is one paragraph on standard output, and the exit code: 0 passed, 1 failed, 2
-    not measured. All options can be set in [watch], [run] and [gate] of a project file, so that `gainful watch` alone does
-    everything.
+    Run it in cron, containers and scheduled CI jobs. Each RUN is compared with its own earlier entry in --store; without RUNs,
+    one is recorded from a search service. The result is one paragraph on standard output, and an exit code: 0 (passed), 1
+    (failed) or 2 (not measured). All options can be set in [watch], [run] and [gate] of a project file.
     """
     project = current_project()
     judgments, runs = call.judgments_and_runs(files, options)

@@ -32,7 +32,7 @@ class _AgreementTable(option.Choice):
 
 
 _CLICK_LOG = (
-    "a click log, as for `gainful clicks`. Documents whose clicks say little about their grade come first. "
+    "a click log that `gainful clicks` can read. Documents whose clicks say little about their grade come first. "
     "--columns clicks.doc=NAME names a column."
 )
 _MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
@@ -45,7 +45,7 @@ _NOTED = ("table", "markdown", "latex", "html")  # formats with room for a summa
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
 @option.give(
     {
-        "--depth RANK>=1": "Pool documents down to this rank.  [default: 100; with --judgments, the measure's cutoff, if any]",
+        "--depth RANK>=1": "Pool documents down to this rank.  [default: 100 or, with --judgments, the measure's cutoff if it has one]",
     },
     "judgments measure",
     {
@@ -115,7 +115,7 @@ def _judging_scale(text: str) -> str | dict[float, str]:
         "--overlap NUMBER>=1": "The number of assessors per document.  [default: 1]",
         "--overlap-share SHARE>=0.0<=1.0": "The share of documents, drawn at random, that --overlap assessors judge, such as 0.2; one assessor judges the others.  [default: 1]",
         "--show-ranks/--hide-ranks": "Whether assessors see a document's ranks in the RUNs.  [default: hide-ranks]",
-        "--doc-format [auto|text|markdown|html]": "How pages show the texts of documents; auto: as each text suggests. HTML is shown without scripts and styles.  [default: auto]",
+        "--doc-format [auto|text|markdown|html]": "How pages show the texts of documents; auto: detected from each text. HTML is shown without scripts and styles.  [default: auto]",
         "--image-host URL... -> image_hosts": "A server from which pages may load images of documents, such as https://images.example.com; repeat for more.  [default: none]",
         "--tag WORDS... -> tags": "A reason that assessors can attach to a grade; repeat for more.  [default: some common reasons]",
         "--seed INTEGER": "The random seed of the order and of --overlap-share.  [default: 0]",
@@ -366,7 +366,7 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
     queries={"required": True},
     docs={
         "required": True,
-        "help": "The texts of the documents: a file as for --queries, with a title, a text or both.",
+        "help": "The texts of the documents, in the same formats as --queries, with a title, a text or both.",
     },
 )
 def collect(source: str, **options: Any) -> None:

@@ -109,7 +109,7 @@ def conformance(words: tuple[str, ...], topics: tuple[str, ...], **options: Any)
     such cases.
 
     Every failure comes with a likely cause: a different choice (such as gain=exp2), the behaviour of
-    another tool, or a common mistake. Exit 0 if no case fails, 1 if some fail or all are skipped, 2 if the command cannot be run or
+    another tool, or a common mistake. The exit code is 0 if no case fails, 1 if some fail or all are skipped, and 2 if the command cannot be run or
     crashes. vectors/README.md defines the cases.
     """
     call.format_of(options)  # reports a wrong format before the work

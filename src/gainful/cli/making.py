@@ -29,7 +29,7 @@ _FEWEST = 2  # runs that can be compared
     {
         "--grades INPUT...": "Grades of several assessors, for a section about them: a table with query, doc, assessor and grade, or one file per "
         "assessor; repeat for more. --columns grades.query=NAME names a column; otherwise the judgments' column names are used if they fit.",
-        "--log INPUT": "The click log behind the judgments, for a section about it, as for `gainful clicks`. --columns log.doc=NAME names a column.",
+        "--log INPUT": "The click log behind the judgments, for a section about it; any log that `gainful clicks` can read. --columns log.doc=NAME names a column.",
         "--title TEXT": "The title of the page.  [default: the names of the runs]",
         "--depth RANK>=1": "The last rank to show in the lists.  [default: the cutoff of the first measure, or 20]",
     },
@@ -43,7 +43,7 @@ _FEWEST = 2  # runs that can be compared
 def report(files: tuple[str, ...], **options: Any) -> None:
     """Write an HTML page about RUNs: verdict, charts, and the ranked lists of every query that matters.
 
-    The page is a single file that works offline. JUDGMENTS and RUNs are the same files as for `gainful
+    The page is a single file that works offline. JUDGMENTS and RUNs have the same formats as for `gainful
     evaluate`; the first RUN is the baseline for the others. With a single RUN, the page has no comparison. If
     --judgments or the project file names the judgments, every file is a RUN.
     """
@@ -284,16 +284,16 @@ def _listed(words: list[str], last: str) -> str:
         "[default: from its extension]",
         "--tag WORD": "The last field of a TREC run.  [default: gainful]",
         "--reference >=1": "With --as judgments: INPUT is a run to compare others with, such as an exact search; this many documents at the top of each query get grade 1.",
-        "--hold-out latest|random|time": "With --as judgments: INPUT contains ratings, of which the last of each user, random ones, or all from a moment on are held out as OUTPUT. What leaks is printed.",
+        "--hold-out latest|random|time": "With --as judgments: hold out some of the ratings in INPUT, write them to OUTPUT, and print what leaks. latest: the last ratings of each user; random: random ratings of each user; time: all ratings from a certain moment on.",
         "--training FILE": {
             "help": "With --hold-out: write all other ratings to this file.",
             "type": option.OutputFile(),
         },
         "--size >=1": "With --hold-out latest or random: how many ratings of each user to hold out.  [default: 1]",
         "--share >0.0<1.0": "With --hold-out time: the share of all ratings to hold out.  [default: 0.2]",
-        "--at TIME": "With --hold-out time: the moment from which ratings are held out, instead of a share, such as 2024-01-31.",
+        "--at TIME": "With --hold-out time: hold out all ratings from this moment on, such as 2024-01-31, instead of a share.",
         "--core >=1": "With --hold-out: first leave out users and items with fewer ratings than this.",
-        "--seed INTEGER": "With --hold-out random: another draw.",
+        "--seed INTEGER": "With --hold-out random: the random seed.",
         "--within >=0.0": "With --reference: also accept further documents whose score or distance differs from that of the last one by at most this much.",
     },
     "reading",

@@ -294,7 +294,7 @@ def _comparing() -> Usages:
             correction="How to correct p-values for multiple comparisons.",
             interval="The confidence interval of a difference.",
         ),
-        "--anytime": "Use an interval and a test that hold however often you look while queries are added (betting). Only for measures with a range.",
+        "--anytime": "Use an interval and a test that hold however often you look while queries are added (betting). Requires measures with a range.",
         "--baseline NAME": "The name of the run to compare the others with, such as bm25 for bm25.run.  [default: the first]",
         "--level >0.0<1.0 = 0.95": "The confidence level of the intervals; a difference is significant if p is below 1 − level.",
         "--margin >0.0": "The smallest difference that matters; with it, a comparison can also show that runs are equivalent.",
@@ -431,7 +431,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     },
     "texts": {
         "--queries INPUT": "The texts of the queries: TSV, CSV or JSON lines with an id and a text, JSON {id: text}, or Parquet.",
-        "--docs INPUT": "The documents: a file as for --queries, with a title, a text or both; only the displayed ones are kept in memory.",
+        "--docs INPUT": "The documents, in the same formats as --queries, with a title, a text or both; only the displayed ones are kept in memory.",
     },
     "graders": {
         "--human INPUT": "Judgments by people for a random sample of queries; requires --model.",
@@ -452,7 +452,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--summary FILE": "Write a summary in Markdown.",
         "--openmetrics FILE": "Write the numbers for Prometheus, in the format that the node exporter's textfile collector reads.",
         "--webhook VARIABLE": "Post the result to the URL in this environment variable. The URL is never saved or printed.",
-        "--webhook-template INPUT": "The JSON to post, with {paragraph}, {title}, {result}, {markdown}, {details}, {runs}, {time}, {label}, {commit} or {history} in its texts.  "
+        "--webhook-template INPUT": "The JSON to post; its texts may contain {paragraph}, {title}, {result}, {markdown}, {details}, {runs}, {time}, {label}, {commit} and {history}.  "
         '[default: {"text": "{title}. {paragraph}"}]',
     },
     "names": {

@@ -312,7 +312,7 @@ def test_mostly_unjudged_documents():
     assert found("mostly-unjudged", run=run, cutoff=2) is None  # one half is not more than that
     most = found("mostly-unjudged", run=run, cutoff=3)
     assert (most.count, most.query, most.doc) == (3, "q1", "x")
-    assert most.message == "60.0% of 5 documents down to rank 3 unjudged"
+    assert most.message == "60.0% of 5 documents down to rank 3 are unjudged"
     # Tied documents stand by their id, descending, as a measure sees them.
     tied = {"q1": {"a": 1, "x": 1}, "q2": {"d": 1}}
     assert found("mostly-unjudged", {"q1": {"a": 1}, "q2": {"e": 1}}, tied, cutoff=1).count == 2

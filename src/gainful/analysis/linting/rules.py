@@ -108,7 +108,7 @@ def _of_assessors(table: CheckedTable) -> str:
 def unusable_ranks(look: Look) -> Iterator[Draft]:
     """A rank that two documents of a query share or, if the column was recognised by its name, a rank that isn't a whole number.
 
-    Only for runs that are ordered by rank.
+    Checked only in runs that are ordered by rank.
     """
     run = look.table
     if run.kind.tied:
@@ -135,7 +135,7 @@ def _are_not(count: int) -> str:
 
 @_rule("grade-off-scale", "error", "judgments", "Correct the grade or the scale.")
 def grades_off_scale(look: Look) -> Iterator[Draft]:
-    """A grade outside the expected scale. Only if a scale is given."""
+    """A grade outside the expected scale. Checked only if a scale is given."""
     if look.scale is None:
         return
     low, high = look.scale
@@ -312,7 +312,7 @@ def empty_lists(look: Look) -> Iterator[Draft]:
 def ranks_against_scores(look: Look) -> Iterator[Draft]:
     """A document with a better rank but a lower score than another document of the query.
 
-    Only for runs with a column of ranks; measures use the scores.
+    Checked only in runs with a column of ranks; measures use the scores.
     """
     run = look.table
     if not run.kind.tied or not run.ranked or _is_in_order(look):
@@ -440,8 +440,8 @@ def self_matches(look: Look) -> Iterator[Draft]:
 def unjudged_marks(look: Look) -> Iterator[Draft]:
     """−1 as the only negative grade.
 
-    It counts as a bad grade, but often marks documents that were not judged. Only if the scale does
-    not include it.
+    It counts as a bad grade, but often marks documents that were not judged. Reported only if the
+    scale does not include it.
     """
     if look.scale is not None and look.scale[0] <= _MARK:
         return
@@ -474,13 +474,13 @@ def unjudged_documents(look: Look) -> Iterator[Draft]:
     )
     if unjudged > _MOST_UNJUDGED * total:
         documents = counted(total, "document")
-        message = f"{unjudged / total:.1%} of {documents} down to rank {cutoff} unjudged"
+        message = f"{unjudged / total:.1%} of {documents} down to rank {cutoff} are unjudged"
         yield Draft(run, unjudged, message, "", query, doc, row)
 
 
 @_rule("grades", "note", "judgments", "Pass a scale, such as 0..3, to report grades outside it.")
 def grades(look: Look) -> Iterator[Draft]:
-    """The grades that occur. Only if no scale is given."""
+    """The grades that occur. Listed only if no scale is given."""
     if look.scale is not None:
         return
     counts = look.session.rows(

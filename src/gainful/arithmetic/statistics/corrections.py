@@ -115,12 +115,12 @@ CORRECTIONS: Mapping[str, Correction] = {
     ),
     "tukey": Correction(
         "randomised Tukey HSD",
-        f"randomised Tukey HSD over all runs, for many runs ({_INSTEAD})",
+        f"uses a randomised Tukey HSD over all runs, and suits many runs ({_INSTEAD})",
         test_scores=_tukey,
     ),
     "tukey-anova": Correction(
         "Tukey HSD",
-        f"Tukey HSD after an analysis of variance of all runs and queries ({_INSTEAD})",
+        f"uses Tukey HSD after an analysis of variance of all runs and queries ({_INSTEAD})",
         test_scores=_tukey_anova,
         of_sample=Sampling.spread,
     ),

@@ -434,7 +434,7 @@ INTERVALS: Mapping[str, Method] = {
     ),
     "betting": Method(
         "betting, at any time",
-        "holds however often you look while queries are added, for measures with a range",
+        "valid however often you look while queries are added, for measures with a range",
         None,
         in_order=_by_betting,
         on_request=True,

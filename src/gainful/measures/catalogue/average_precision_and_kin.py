@@ -35,7 +35,7 @@ FAMILIES = (
             "GMAP = the geometric mean of AP over the queries, with values below the floor raised to "
             "the floor. The value of a single query is its AP"
         ),
-        range="the floor to 1",
+        range="from the floor to 1",
         ends=SHARE,
         citation=_ROBERTSON,
         example=Example("GMAP", (1, 0, 1), "(1/1 + 2/3) / 2", "0.8333"),
@@ -139,7 +139,7 @@ FAMILIES = (
             "GMbpref = the geometric mean of bpref over the queries, with values below the floor "
             "raised to the floor. The value of a single query is its bpref"
         ),
-        range="the floor to 1",
+        range="from the floor to 1",
         ends=SHARE,
         citation=f"{_BPREF}; {_ROBERTSON}",
         example=Example("GMbpref", (0, None, 1), "(1 − 1/2) / 2", "0.25", also=(1, 0)),

@@ -66,7 +66,7 @@ FAMILIES = (
             "Here p_i is the probability that the reading model abstains if passage i is all that it sees; "
             "w_i is 1 for a relevant passage, and −cost for any other. An empty list scores 0"
         ),
-        range="0 (nothing retrieved), or from 1/(1 + exp(cost)), which is 0.417 by default, to 1/(1 + exp(−1)), which is 0.731",
+        range="0 if nothing is retrieved; otherwise from 1/(1 + exp(cost)), which is 0.417 by default, to 1/(1 + exp(−1)), which is 0.731",
         ends=SHARE,
         citation=(
             "G. Trappolini, F. Cuconasu, S. Filice, Y. Maarek and F. Silvestri, Redefining retrieval evaluation in "
