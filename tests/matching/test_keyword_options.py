@@ -123,6 +123,7 @@ READING = {
     "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
     "rbo": lambda **o: gf.statistics.rbo(ONE, TWO, **o),
+    "debias": lambda **o: gf.recommending.debias(JUDGMENTS, RUNS, "R@1", history=TWO, **o).rows,
     "kendall_tau": lambda **o: gf.statistics.kendall_tau(ONE, TWO, **o),
     "tau_ap": lambda **o: gf.statistics.tau_ap(ONE, TWO, **o),
     "tau_h": lambda **o: gf.statistics.tau_h(ONE, TWO, **o),
