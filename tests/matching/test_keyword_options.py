@@ -173,6 +173,7 @@ def test_every_function_that_reads_takes_the_record():
         "locate_evidence",
         "power",
         "record",
+        "split",
         "sql",
     }
     assert others == named
