@@ -112,7 +112,7 @@ def test_the_ends_of_a_family_are_those_that_its_range_names():
     for family in gf.measures.families(needs="grades"):
         low, high = family.ends
         assert low < high
-        assert (low == 0) == (re.match("0 |the floor|.*0 or more", family.range) is not None)
+        assert (low == 0) == (re.match("0 |from the floor|.*0 or more", family.range) is not None)
         assert (high == 1) == (re.search("(to|or|at most) 1( |,|$)", family.range) is not None)
         if family.example is not None and family.aggregate == "mean":
             assert low <= float(family.example.value) <= high

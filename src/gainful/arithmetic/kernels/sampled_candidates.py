@@ -57,7 +57,7 @@ def corrected_values(
         replacement: whether an item may be drawn several times.
 
     >>> estimates, bias = corrected_values(np.array([1.0, 0.5, 0.0]), 1, 0.0, replacement=False)
-    >>> [round(abs(number), 9) for number in (*estimates, *bias)]
+    >>> [round(abs(float(number)), 9) for number in (*estimates, *bias)]
     [1.0, 0.0, 0.0, 0.0, 0.0]
     """
     items, size = values.size, sampled + 1
