@@ -180,6 +180,18 @@ def test_a_service_that_is_typed_needs_no_trust(project, cli):
     assert not is_pwned(project)
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["sql:SELECT 'q1' AS query, 'a' AS doc, 1 AS grade", "postgresql://localhost:1/db::qrels"],
+)
+def test_addresses_that_run_a_query_need_trust(project, cli, address):
+    (project / "gainful.toml").write_text(f'judgments = "{address}"\n')
+    done = cli("evaluate", "a.run")
+    assert done.returncode == 2
+    assert "that you trust" in done.stderr
+    assert "that you trust" not in cli("--trust", "evaluate", "a.run").stderr
+
+
 def test_settings_that_do_nothing_need_no_trust(project, cli):
     (project / "gainful.toml").write_text('judgments = "j.qrels"\nmeasures = "AP"\n')
     assert cli("evaluate", "a.run").returncode == 0

@@ -118,6 +118,13 @@ def test_errors_name_the_table(folder, address, message):
     assert not Path("new.csv").exists()
 
 
+def test_a_view_in_a_database_reads_no_other_file(folder):
+    with duckdb.connect("wh.duckdb") as connection:
+        connection.execute("CREATE VIEW outside AS SELECT * FROM 'run.parquet'")
+    with pytest.raises(gf.errors.InputError):
+        values_of("wh.duckdb::outside")
+
+
 def test_nothing_in_a_database_is_changed(folder):
     before = {name: Path(name).read_bytes() for name in ("wh.duckdb", "wh.db")}
     values_of("wh.duckdb::bm25")

@@ -58,6 +58,9 @@ _SIDES = ("judgments", "run")
 _ORDERING = {"score", "rank"}
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 _NEXT_PAIR = re.compile(r",\s*(?=[a-z]+(?:\.[a-z]+)?=)")  # as in query=user,doc=item
+_ASKS = re.compile(  # addresses of tables that run a query or call a server
+    r"sql:|[a-z0-9]+://.*(::|\.(parquet|csv|tsv|jsonl|ndjson))", re.IGNORECASE | re.DOTALL
+)
 _TRUST = "GAINFUL_TRUST"
 _VARIABLE_NAME = re.compile("[A-Z_][A-Z0-9_]{0,60}")
 _ROOT = 0  # the user
@@ -418,8 +421,9 @@ class Project:
 
     @property
     def acting(self) -> list[str]:
-        """The keys of settings that run code, call a service or send keys."""
-        return sorted(ACTING & self.values.keys())
+        """The keys of settings that run code or SQL, call a service or send keys."""
+        asking = {key for key, value in self.values.items() if _ASKS.match(str(value))}
+        return sorted((ACTING & self.values.keys()) | asking)
 
     def refuse_untrusted(self, names: Collection[str]) -> None:
         """Refuse to use settings that run code or send keys, unless the file is trusted.
@@ -813,8 +817,9 @@ class ProjectCommand(GroupedCommand):
         conflicts = [name for name in (self.name, "chunks", "spark") if name in CONFLICTS]
         files = [params[name] for name in ("files", "arguments", "runs") if name in params]
         define = params.pop("define", ())
-        if project is not None and is_set("define"):
-            project.refuse_untrusted(["define"])
+        if project is not None:
+            asking = [name for name, value in params.items() if _ASKS.match(str(value))]
+            project.refuse_untrusted([name for name in ("define", *asking) if is_set(name)])
         use_definitions(define, project)
         if is_typed("columns"):
             params["columns"] = tuple(

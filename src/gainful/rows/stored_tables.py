@@ -47,11 +47,15 @@ def stored_table(name: str) -> Any:
 
 
 def connected(place: str = ":memory:") -> Any:
-    """Open a database of DuckDB, which loads extensions that are installed, and downloads none."""
+    """Open a database of DuckDB, which downloads no extensions; the views of a file can't read other files."""
     import duckdb
 
-    settings: dict[str, Any] = {"autoinstall_known_extensions": False}
-    return duckdb.connect(place, read_only=place != ":memory:", config=settings)
+    is_file = place != ":memory:"
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": False,
+        "enable_external_access": not is_file,
+    }
+    return duckdb.connect(place, read_only=is_file, config=settings)
 
 
 def _in_duckdb(named: NamedTable) -> Any:
