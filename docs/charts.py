@@ -62,7 +62,7 @@ def discounts() -> str:
     )
     return picture(
         "How much a rank counts",
-        f"Discounts by rank, from 1 to 20; all are 1 at rank 1, and then {said}.",
+        f"Discounts at ranks 1 to 20. All are 1 at rank 1. {said}.",
         frame + "".join(lines) + legend([f"1 / {name}" for name in series]),
     )
 
@@ -165,7 +165,7 @@ def one_and_five() -> str:
     )
     return picture(
         "nDCG@k of one good answer, and of five",
-        f"nDCG@k for k from 1 to 5 if five documents are good. {said[0].upper()}{said[1:]}.",
+        f"nDCG@k for k from 1 to 5 if five documents are good and a list contains one or all of them. {said[0].upper()}{said[1:]}.",
         frame + "".join(lines) + legend(list(series)),
     )
 
@@ -257,8 +257,8 @@ def gain_and_time() -> str:
     said = {name: ", ".join(f"{value:g}" for value in values) for name, values in gained.items()}
     return picture(
         "Cumulated gain, by documents and by minutes",
-        f"CG@k for k from 1 to 10. A: {said['A']}; B: {said['B']}. By time, a document of A takes two minutes and one of B half a "
-        "minute: after 5 minutes A has 6 and B 11; after 8 minutes both have 11; after 10 minutes A has 13 and B 11.",
+        f"CG@k for k from 1 to 10. A: {said['A']}; B: {said['B']}. A document takes two minutes in A and half a minute "
+        "in B: after 5 minutes, A has gained 6 and B 11; after 8 minutes, both have gained 11; after 10 minutes, A has gained 13 and B 11.",
         frame + "".join(lines) + legend([*series]),
     )
 

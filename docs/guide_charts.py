@@ -29,7 +29,7 @@ def texts() -> dict[str, str]:
         "intervals": f"Differences in nDCG@10 from keyword with their 95% intervals: {intervals}.",
         "differences": f"The difference between hybrid and keyword on each query as a bar, worst first: {wins}.",
         "scatter": f"Each query as a point, by its nDCG@10 under keyword and under hybrid: hybrid is {wins}.",
-        "distribution": "How the nDCG@10 of the queries is distributed, a histogram for each of three runs.",
+        "distribution": "The distribution of per-query nDCG@10, with one histogram for each of three runs.",
         "curve": "The mean nDCG@k of keyword, hybrid and semantic at the cutoffs from 1 to 20.",
     }
 

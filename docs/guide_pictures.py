@@ -61,7 +61,7 @@ def beyond_relevance() -> str:
     )
     return picture(
         "Two recommenders and a catalogue of ten films",
-        f"How many of 6 users see each film in their top 3, {counted}. {'; '.join(titles)}.",
+        f"How many of the 6 users see each film in their top 3. {counted[0].upper()}{counted[1:]}. {'; '.join(titles)}.",
         frame + "".join(bars) + legend(titles, bars=True),
     )
 
@@ -101,7 +101,7 @@ def ci() -> str:
     )
     return picture(
         "The gate --fail-if 'Δ nDCG@10 < -0.01'",
-        f"Three changes of a search with their intervals: {said(rows)}. A gate fails only if the whole interval lies below -0.01.",
+        f"Three changes to a search, with intervals for the difference: {said(rows)}. A gate fails only if the whole interval lies below -0.01.",
         body,
         height,
     )
@@ -134,7 +134,7 @@ def clicks() -> str:
     values = ", ".join(f"{row.examination:.2f}" for row in bias)
     return picture(
         "How often users look at each rank",
-        f"Estimated from the clicks, users look at the ranks 1 to 5 with the relative frequencies {values}, closest to {bias.closest}.",
+        f"How often users look at ranks 1 to 5, relative to rank 1 and estimated from the clicks: {values}. The closest discount is {bias.closest}.",
         frame + "".join(lines) + legend([*series]),
     )
 
@@ -165,7 +165,7 @@ def command_line() -> str:
     listed = "; ".join(f"{command}: {question}" for command, question in answers.items())
     return picture(
         "From files to answers",
-        f"The commands run and fuse make runs, pool and judge make judgments, and these commands read both: {listed}.",
+        f"The commands run and fuse create runs, and pool and judge create judgments. These commands read both: {listed}.",
         "".join(parts),
         222,
     )
@@ -190,7 +190,7 @@ def comparing_statistics() -> str:
     )
     return picture(
         "Three 95% intervals of one difference",
-        f"The difference between two recipe searches on 24 queries: {said(rows)}. Hall's end is farther out on the side of the rare large gains; the bootstrap is shorter.",
+        f"The difference between two recipe searches on 24 queries: {said(rows)}. Hall's interval extends farther on the side of the rare large gains; the bootstrap interval is shorter.",
         body,
         height,
     )
@@ -218,7 +218,7 @@ def conformance() -> str:
     numbers = "; ".join(f"{each.name} {each.value:.3f}, found {each.high:.3f}" for each in rows)
     return picture(
         "An ideal of the first k documents only",
-        f"The expected values of {len(rows)} cases, and the values of an nDCG whose ideal contains the first k documents only: {numbers}.",
+        f"For {len(rows)} cases, the expected value, and the value found with an nDCG whose ideal contains only the first k documents: {numbers}.",
         body + legend(["expected", "computed"]),
         height,
     )
@@ -246,10 +246,10 @@ def experiments() -> str:
     level = plot.line(3, ends, marked=False)
     named = [(place, f"{count}") for place, (count, _) in enumerate(counted)]
     frame = plot.frame(named, [0, 0.05, 0.1], "comparisons that you report", 2)
-    numbers = ", ".join(f"{p:.4f} among {count}" for count, p in counted)
+    numbers = ", ".join(f"{p:.4f} for {count}" for count, p in counted)
     return picture(
         "p of the same difference, corrected by Holm",
-        f"p of the difference in nDCG@10 between hybrid and keyword, by the number of comparisons: {numbers}. The line is at 0.05.",
+        f"The p-value of the difference in nDCG@10 between hybrid and keyword, by the number of comparisons that it is corrected for: {numbers}. A line marks 0.05.",
         frame + "".join(bars) + level + legend(["below 0.05", "above 0.05"], bars=True),
     )
 
@@ -277,7 +277,7 @@ def history() -> str:
     )
     return picture(
         "Three releases, and one real change",
-        f"The mean RR@10 of the releases of a history, with its interval: {numbers}. Only 2.0 differs from the release before.",
+        f"The mean RR@10 of each release in a history, with its interval: {numbers}. Only 2.0 differs from the release before it.",
         body,
         height,
     )
@@ -341,7 +341,7 @@ def judging() -> str:
     )
     return picture(
         "The pool of depth 2 for one query",
-        f"keyword returns a, b, c and semantic b, d, a. The first two of each form the pool: {listed}.",
+        f"keyword returns a, b, c, and semantic returns b, d, a. The first two documents of each run form the pool: {listed}.",
         "".join(parts),
         244,
     )
@@ -387,7 +387,7 @@ def leaderboards() -> str:
     )
     return picture(
         "The true rank of each run",
-        f"Three runs by nDCG@10 with the intervals of their ranks, which hold at once with a probability of about 95%: {listed}.",
+        f"Three runs by nDCG@10 with intervals for their ranks, which all hold simultaneously with a probability of about 95%: {listed}.",
         body,
         height,
     )
@@ -427,7 +427,7 @@ def losses() -> str:
     )
     return picture(
         "A step, and slopes to train on",
-        f"The loss as the score of the best document rises past two others: {ends}. 1 − nDCG is flat between the scores of the others, and the smooth losses are not.",
+        f"How the loss changes as the score of the best document rises past the scores of two others: {ends}. 1 − nDCG is flat between the scores of the others, and the smooth losses are not.",
         frame + "".join(lines) + legend([*series]),
     )
 
@@ -466,8 +466,8 @@ def means_that_hold() -> str:
     )
     return picture(
         "What the same 120 differences prove",
-        "The difference between two runs over 120 queries of 40 users, as independent queries, as clusters by user, "
-        f"and with an interval that holds at any time: {said(rows)}.",
+        "The difference between two runs over 120 queries from 40 users, with the queries treated as independent, with the "
+        f"queries clustered by user, and with an interval that holds at any time: {said(rows)}.",
         body,
         height,
     )
@@ -498,7 +498,7 @@ def measure_cookbook() -> str:
     )
     return picture(
         "How much each rank counts",
-        f"How much a relevant document counts at ranks 1 to 10, if it counts 1 at rank 1: {numbers}.",
+        f"The weight of a relevant document at ranks 1 to 10, relative to its weight at rank 1: {numbers}.",
         frame + "".join(lines) + legend([*series]),
     )
 
@@ -521,7 +521,7 @@ def model_grades() -> str:
     for place, (doc, answer) in enumerate(answers.items()):
         y = 56 + 58 * place
         grade = found["q1"].get(doc)
-        outcomes.append("unread" if grade is None else f"grade {grade:g}")
+        outcomes.append("unreadable" if grade is None else f"grade {grade:g}")
         parts.append(arrow((250, 134), (272, 134), (272, y + 22), (294, y + 22)))
         parts.append(box(294, y, 180, 44, (answer,), "plain"))
         parts.append(arrow((474, y + 22), (498, y + 22)))
@@ -531,7 +531,7 @@ def model_grades() -> str:
     )
     return picture(
         "A grade counts only if it is unambiguous",
-        f"A model answers a prompt, and gainful reads the answer. {listed}.",
+        f"A model answers a prompt, and gainful reads the grade from the answer. {listed}.",
         "".join(parts),
         238,
     )
@@ -569,7 +569,7 @@ def model_judges() -> str:
     )
     return picture(
         "One run by people, by a model, and by both",
-        f"nDCG@10 with 95% intervals: {said(rows)}. The truth is {true:.4f}.",
+        f"The nDCG@10 of one run, with 95% intervals: {said(rows)}. The true value is {true:.4f}.",
         body,
         height,
     )
@@ -600,7 +600,12 @@ def python() -> str:
         f"{data} ({kind}) go to {function}, which returns {result}"
         for data, kind, function, result in rows
     )
-    return picture("The function for your data", f"{listed}.", "".join(parts), 302)
+    return picture(
+        "The function for your data",
+        f"Which function accepts which data: {listed}.",
+        "".join(parts),
+        302,
+    )
 
 
 def rag() -> str:
@@ -625,7 +630,7 @@ def rag() -> str:
         parts.append(text(164 + 131 * rank, 210, f"rank {rank + 1}", "middle"))
     return picture(
         f"“{record['question']}”",
-        f"The retriever returns the chunks {', '.join(chunks)}; they count as the documents {', '.join(documents)}, in this order. The right one is {', '.join(right)}.",
+        f"The retriever returns the chunks {', '.join(chunks)}; they count as the documents {', '.join(documents)}, in this order. The relevant one is {', '.join(right)}.",
         "".join(parts),
         226,
     )
@@ -652,11 +657,11 @@ def rank_agreement() -> str:
         left, right = (86 + 34 * docs.index(doc) for docs in (first, second))
         parts.append(f'<path class="line c0" d="M250 {left}L390 {right}"/>')
     pairs = ", ".join(
-        f"{doc} at {first.index(doc) + 1} and {second.index(doc) + 1}" for doc in shared
+        f"{doc} at ranks {first.index(doc) + 1} and {second.index(doc) + 1}" for doc in shared
     )
     return picture(
         f"The top {depth} of two runs for one query: RBO = {value:.3f}",
-        f"{len(shared)} documents are in the top {depth} of both runs, {pairs}. RBO is {value:.3f}.",
+        f"{len(shared)} documents are in the top {depth} of both runs: {pairs}. RBO is {value:.3f}.",
         "".join(parts),
         72 + 34 * depth + 8,
     )
@@ -691,7 +696,7 @@ def recording_runs() -> str:
     """Draw what becomes of the responses."""
     rows = (
         ("a ranked list", "recorded", "good"),
-        ("no documents", "recorded as empty", "good"),
+        ("an empty response", "recorded as an empty list", "good"),
         ("a failure", "retried, then reported", "bad"),
     )
     parts = [
@@ -708,7 +713,7 @@ def recording_runs() -> str:
     listed = "; ".join(f"{response} is {outcome}" for response, outcome, _ in rows)
     return picture(
         "From queries to a run",
-        f"Each query goes to the service, whose response determines what is recorded: {listed}, never recorded as an empty list.",
+        f"Each query goes to the service, whose response determines what is recorded: {listed}, and never recorded as an empty list.",
         "".join(parts),
         238,
     )
@@ -750,7 +755,7 @@ def search() -> str:
     )
     return picture(
         f"What each rank of pad-thai adds: nDCG@5 = {explained.value:.3f}",
-        f"Contributions of the ranks 1 to 5 to DCG for the query pad-thai: {numbers}. The first two documents are unjudged.",
+        f"What ranks 1 to 5 contribute to DCG for the query pad-thai: {numbers}. The first two documents are unjudged.",
         frame + "".join(bars) + legend([*series], bars=True),
     )
 
@@ -808,7 +813,7 @@ def tensors() -> str:
     listed = ", ".join(f"{value:.4f}" for value in values)
     return picture(
         "A batch of two lists",
-        f"Scores and labels of two lists of three documents, the last document of the first list being padding. gf.metrics.ndcg with k=2 returns {listed}.",
+        f"Scores and labels for two lists of three documents; the last document of the first list is padding. gf.metrics.ndcg with k=2 returns {listed}.",
         "".join(parts),
         212,
     )
@@ -836,7 +841,7 @@ def trusting_a_model() -> str:
     )
     return picture(
         "Is rerank better than live?",
-        f"The difference in nDCG@10 with 95% intervals: {said(rows)}. The truth is {true:+.4f}.",
+        f"The difference in nDCG@10 between rerank and live, with 95% intervals: {said(rows)}. The true difference is {true:+.4f}.",
         body,
         height,
     )
@@ -910,8 +915,8 @@ def unjudged_estimates() -> str:
     )
     return picture(
         "A difference between its bounds",
-        f"The difference in nDCG@10 between two runs, judged in a pool of one of them: {said(rows)}. "
-        f"The truth is {true:.3f}.",
+        f"The difference in nDCG@10 between two runs, with judgments pooled from only one of them: {said(rows)}. "
+        f"The true difference is {true:.3f}.",
         body,
         height,
     )
@@ -938,7 +943,7 @@ def user_models() -> str:
     )
     return picture(
         "The share of users still reading at each rank",
-        f"The share of users who have time left at ranks 1, 2 and 3: {numbers}. A long document on top costs every later document some of its readers.",
+        f"The share of users who have time left at ranks 1, 2 and 3: {numbers}. A long document at the top costs every later document some of its readers.",
         legend(names) + frame + "".join(lines),
     )
 

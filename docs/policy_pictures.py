@@ -107,7 +107,7 @@ CASES = {
         },
     ),
     "duplicates": Case(
-        "The run names a twice, with scores 0.2 and 0.9; b has 0.5. Grades: a 2, b 1.",
+        "The run contains a twice, with scores 0.2 and 0.9; b has 0.5. Grades: a 2, b 1.",
         ONE,
         [("q", "a", 0.2), ("q", "b", 0.5), ("q", "a", 0.9)],
         {"error": "", "first": "b +1|a +2", "best": "a +2|b +1"},

@@ -79,8 +79,9 @@ def whole(
         except Exception:  # noqa: BLE001 - a foreign value may raise anything
             number = None
     if number is None or number < least or (most is not None and number > most):
-        upto = "" if most is None else f" to {most:,}"
-        wanted = f"a whole number from {least}{upto}" if expected is None else expected
+        unbounded = "a positive integer" if least else "a non-negative integer"
+        limited = unbounded if most is None else f"a whole number from {least} to {most:,}"
+        wanted = limited if expected is None else expected
         raise InputError(name, wanted, shown(value))
     return number
 
@@ -126,8 +127,8 @@ def truth(value: object, name: str) -> bool:
     return bool(value)
 
 
-def text(value: object, name: str, expected: str = "a text") -> str:
-    """Return a text that can be written to files and terminals.
+def text(value: object, name: str, expected: str = "a string") -> str:
+    """Return a string that can be written to files and terminals.
 
     >>> text("a title", "title")
     'a title'
@@ -187,19 +188,19 @@ def refuse_unnamed(value: object, name: str, expected: str) -> None:
     >>> refuse_unnamed({1: "a run"}, "runs", "a dict {name: run}")
     Traceback (most recent call last):
         ...
-    gainful.errors.InputError: runs: expected a text as the name of each, found 1.
+    gainful.errors.InputError: runs: expected a string as the name of each, found 1.
     """
     if not isinstance(value, Mapping) or not value:
         raise InputError(name, expected, shown(value))
     for key in value:
         as_file = isinstance(key, str) and is_writable(key, errors="surrogateescape")
-        text("" if as_file else key, name, "a text as the name of each")
+        text("" if as_file else key, name, "a string as the name of each")
 
 
 def listed(
     value: Any, name: str, expected: str, *, error: type[GainfulError] = InputError
 ) -> list[Any]:
-    """Return the items of a list, or of anything else that has some; a text is one item.
+    """Return the items of a list, or of anything else that has some; a string is one item.
 
     >>> listed("kind", "by", "names of columns"), listed(("a", "b"), "by", "names of columns")
     (['kind'], ['a', 'b'])

@@ -414,5 +414,5 @@ def test_every_family_has_its_table(opened, reports, measure):
 def test_a_formula_has_no_table_of_steps(opened):
     page = opened("2*AP", at="#query=beef-stew")
     assert page.locator("dialog .steps").count() == 0
-    assert "2*AP has no worked table." in page.locator("dialog").inner_text()
+    assert "2*AP has no step-by-step table." in page.locator("dialog").inner_text()
     assert page.locator("dialog .conclusions li").count() == 2

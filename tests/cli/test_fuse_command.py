@@ -100,7 +100,7 @@ def test_settings_are_chosen_and_the_run_of_the_best_is_written(cli, tmp_path):
     ("typed", "message"),
     [
         (["--method", "rff"], "Did you mean 'rrf'?"),
-        (["--k", "-1"], "k: expected a number of at least 0"),
+        (["--k", "-1"], "k: expected a non-negative number"),
         (["--k", "x"], "--k expects numbers"),
         (["--k", "1,2"], "Several values for --k require --judgments."),
         (["--weights", "1"], "2 numbers of at least 0"),

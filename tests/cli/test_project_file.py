@@ -508,11 +508,11 @@ MISTAKES = [
     ("judgments = 3", "gainful.toml, judgments: expected the path of a file, relative to the folder of this one, found 3"),
     ("judgments = ''", "gainful.toml, judgments: expected the path"),
     ("judgments = ['a']", "gainful.toml, judgments: expected the path"),
-    ("measures = [1]", "gainful.toml, measures: expected a text or a list of texts, found [1]"),
+    ("measures = [1]", "gainful.toml, measures: expected a string or a list of strings, found [1]"),
     ("measures = []", "gainful.toml, measures: expected at least one measure, found none"),
     ("measures = 'nDGC@5'", "gainful.toml, measures: expected a measure from the catalogue, found 'nDGC'. Did you mean"),
     ("dialect = 'trec_evil'", "gainful.toml, dialect: expected the name of a tool, found 'trec_evil'"),
-    ("dialect = true", "gainful.toml, dialect: expected a text, found True"),
+    ("dialect = true", "gainful.toml, dialect: expected a string, found True"),
     ("dialect = 'trec_eval'\npolicy.missing = 'skip'", "gainful.toml, policy.missing: expected no policy next to a dialect"),
     ("chunks = '#'\nchunk-map = 'm'", "gainful.toml, chunk_map: expected chunks or chunk_map, found both"),
     ("chunk-map = 'a'\nchunk_map = 'b'", "gainful.toml, chunk_map: expected each setting once"),
@@ -526,7 +526,7 @@ MISTAKES = [
     ("[compare]\ntest = 'anova'", "gainful.toml, compare.test: expected t or randomisation"),
     ("[gate]\nfail_if = 'nDCG@3 < 0.5'", "gainful.toml, gate.fail_if: expected a compared measure"),
     ("[gate]\nfail_unless = 'nDCG@10 > high'", "gainful.toml, gate.fail_unless: expected a condition"),
-    ("[gate]\nfail_if = 3", "gainful.toml, gate.fail_if: expected a text or a list of texts, found 3"),
+    ("[gate]\nfail_if = 3", "gainful.toml, gate.fail_if: expected a string or a list of strings, found 3"),
 ]  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def test_a_measure_that_is_not_there_is_refused():
     for measure in ("AP", "query"):
         with pytest.raises(gf.errors.InputError):
             rows.worst(1, measure=measure)
-    with pytest.raises(gf.errors.InputError, match="worst: expected a whole number"):
+    with pytest.raises(gf.errors.InputError, match="worst: expected a non-negative integer"):
         rows.worst(-1)
 
 

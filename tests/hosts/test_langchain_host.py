@@ -65,7 +65,7 @@ def test_a_retriever_is_recorded(options):
         ({"retriever": None}, "retriever: expected a BaseRetriever"),
         ({"queries": "beer"}, "queries: expected a list"),
         ({"queries": [1]}, "queries: expected texts, or a dict"),
-        ({"queries": {"q": None}}, "expected a text"),
+        ({"queries": {"q": None}}, "expected a string"),
         ({"id_key": "source"}, "a document with 'source' in the metadata"),
         ({"concurrency": 0}, "concurrency: expected a whole number"),
     ],
@@ -213,7 +213,7 @@ def test_evaluators_can_be_pickled_and_named():
     assert own.__name__ == "graded"
     assert repr(own) == "evaluator('nDCG@10', judgments=…, name='graded', policy={'empty': 'one'})"
     assert in_langsmith(own, "water", given[1], {}).key == "graded"
-    with pytest.raises(gf.errors.InputError, match="name: expected a text"):
+    with pytest.raises(gf.errors.InputError, match="name: expected a string"):
         evaluator("RR", name=3)
 
 

@@ -184,7 +184,7 @@ def test_metrics_of_one_name_stay_apart_under_names_of_their_own():
         (["RR", "AP"], "one", "name: expected a name for each of 2 measures, found 1"),
         (["RR", "AP"], ["x", "x"], "name: expected different names, found x, x"),
         (["RR"], 3, "name: expected a list of texts"),
-        (["RR"], [3], "name: expected a text"),
+        (["RR"], [3], "name: expected a string"),
         (
             [gf.Measure("nDCG", gain=lambda g: g), gf.Measure("nDCG", gain=lambda g: 2 * g)],
             None,

@@ -110,7 +110,7 @@ def test_metrics_of_one_name_stay_apart_under_names_of_their_own():
     rows, _ = in_ragas(first, RankingMetric("nDCG@10", name="same for all"))
     assert rows[0]["nDCG@10"] == of_queries()["red wine"]
     assert rows[0]["same for all"] == pytest.approx(BINARY_NDCG["red wine"], rel=1e-15)
-    with pytest.raises(gf.errors.InputError, match="name: expected a text"):
+    with pytest.raises(gf.errors.InputError, match="name: expected a string"):
         RankingMetric("RR", name=3)
 
 

@@ -191,7 +191,7 @@ def test_settings_of_file_and_command_line(suite, pytester):
             "'judgments.qrels', 'base.run', 'new.run', runs={}",
             "options of a gate or of gf.compare, found runs",
         ),
-        ("'judgments.qrels', 'base.run', 'new.run', 'RR', movers='x'", "a whole number from 0"),
+        ("'judgments.qrels', 'base.run', 'new.run', 'RR', movers='x'", "a non-negative integer"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(suite, call, said):

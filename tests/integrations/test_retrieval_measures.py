@@ -160,7 +160,7 @@ def test_names_and_what_was_asked_for():
     again = pickle.loads(pickle.dumps(named))  # noqa: S301
     assert again.score(None, ["a"], ["b", "a"]).values == {"RR": 0.5}
     for odd in (3, b"x"):
-        with pytest.raises(gf.errors.InputError, match="name: expected a text"):
+        with pytest.raises(gf.errors.InputError, match="name: expected a string"):
             RetrievalMeasures.of_one("RR", name=odd)
 
 

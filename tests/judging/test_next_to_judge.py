@@ -323,7 +323,7 @@ def test_ids_that_never_meet_are_warned_of():
         ({"measure": "IDCG@3"}, gf.errors.MeasureError, "measure of judgments alone"),
         ({"measure": "GMAP"}, gf.errors.MeasureError, "geometric mean"),
         ({"measure": "nDCG@5,10"}, gf.errors.MeasureError, "one measure"),
-        ({"measure": 5}, gf.errors.MeasureError, "a text such as"),
+        ({"measure": 5}, gf.errors.MeasureError, "a string such as"),
         ({"policy": gf.Policy(empty="nan")}, gf.errors.PolicyError, "which define a mean"),
     ],
 )

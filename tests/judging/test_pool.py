@@ -128,7 +128,7 @@ def test_files_are_cut_after_the_policy(files):
         ({"runs": {}}, "at least 1 run, found 0"),
         ({"runs": []}, "at least 1 run, found 0"),
         ({"runs": "a.run"}, "a.run: expected a file, found none"),
-        ({"runs": {1: ONE}}, "a text as the name"),
+        ({"runs": {1: ONE}}, "a string as the name"),
         ({"depth": 0}, "depth: expected a whole number from 1 to [0-9,]+, found 0"),
         ({"depth": 1.5}, "depth"),
         ({"depth": True}, "depth"),

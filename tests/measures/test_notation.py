@@ -282,13 +282,13 @@ def test_a_measure_named_twice_is_kept_once():
         ("RBP(p=1)", "p: expected a number between 0 and 1.*found '1'"),
         ("RBP(p=0)", "a number between 0 and 1"),
         ("RBP(max=nothing)", "none, query, or a number above 0"),
-        ("F(beta=-1)", "beta: expected a number of at least 0"),
-        ("Q(beta=-1)", "beta: expected a number of at least 0"),
+        ("F(beta=-1)", "beta: expected a non-negative number"),
+        ("Q(beta=-1)", "beta: expected a non-negative number"),
         ("AP(denominator=max)", "denominator: expected R or min or found, found 'max'"),
         ("ERR(max=0)", "max: expected a number above 0"),
         ("GMAP(floor=0)", "floor: expected a number above 0"),
         ("INST(T=0)", "T: expected a number above 0"),
-        ("BPM(K=2.5)", "K: expected a whole number, at least 1"),
+        ("BPM(K=2.5)", "K: expected a positive integer"),
         ("Rprec(mult=0)", "mult: expected a number above 0"),
         ("Utility(docs=-1)", "docs: expected the number of documents"),
         ("NumQ(rel=1)", "It has none"),
@@ -339,7 +339,7 @@ def test_tabs_and_line_ends_are_white_space():
 
 @pytest.mark.parametrize("value", [None, 10, ["nDCG"]])
 def test_a_measure_is_text(value):
-    with pytest.raises(gf.errors.MeasureError, match="a text such as"):
+    with pytest.raises(gf.errors.MeasureError, match="a string such as"):
         parse(value)
 
 

@@ -383,8 +383,8 @@ def test_writing(data, tmp_path, capsysbinary):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"depth": 0}, "depth: expected a whole number from 1"),
-        ({"depth": True}, "depth: expected a whole number from 1"),
+        ({"depth": 0}, "depth: expected a positive integer"),
+        ({"depth": True}, "depth: expected a positive integer"),
         ({"created": "yesterday"}, "created: expected a date"),
         ({"created": 5}, "created: expected a date"),
         ({"baseline": "none"}, "baseline: expected one of the runs"),

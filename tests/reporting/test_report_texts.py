@@ -144,7 +144,7 @@ def test_the_same_row_twice_is_one(tmp_path):
             '{"x": "1", "text": "a"}\n{"x": "2", "text": "b"}\n',
             "q.jsonl:1: expected a col",
         ),
-        ("q.jsonl", '{"_id": "1", "text": ["a"]}\n', "q.jsonl:1: expected a text"),
+        ("q.jsonl", '{"_id": "1", "text": ["a"]}\n', "q.jsonl:1: expected text"),
         ("q.json", '{"1": ', "q.json:1: expected JSON: {query: text}"),
         ("q.json", "[3]", "record 1: expected an object"),
         ("q.json", '{"1": ["a"]}', r"query '1': expected \(title, text\)"),

@@ -74,7 +74,7 @@ def test_slices_have_the_notes_of_their_table():
     slices = payload_of(JUDGMENTS, RUNS, slices=by)["slices"]
     assert slices["notes"] == [
         "p corrected over 2 comparisons of slices (holm)",
-        "all 2 intervals hold at once at 95%: each is a 97.5% interval",
+        "all 2 intervals hold simultaneously at 95%: each is a 97.5% interval",
     ]
     found = gf.compare(JUDGMENTS, RUNS, slices=by).slices_table()
     assert slices["notes"] == list(found.notes)

@@ -262,11 +262,11 @@ WRONG = {
     "unknown document": ({"q": [("x.md", 0, 5)]}, "expected one of the documents: 'leave.md'"),
     "not found": (
         {"q": ["Staff have 30 days of leave"]},
-        r"a text that occurs in the documents, found 'Staff have 30 days of leave'. The nearest passage: 93% of it is like 'Staff have 25 days of leave' in document 'leave.md', 0 to 27",
+        r"text that occurs in the documents, found 'Staff have 30 days of leave'. The nearest passage: 93% of it is like 'Staff have 25 days of leave' in document 'leave.md', 0 to 27",
     ),
-    "no offsets": ({"q": [{"document": "leave.md"}]}, "expected start and end, or a text"),
+    "no offsets": ({"q": [{"document": "leave.md"}]}, "expected start and end, or text"),
     "no document": ([{"query": "q", "start": 1, "end": 3}], "found 1 to 3 without a document"),
-    "grades": ({"q": {"leave.md": 1}}, "expected start and end, or a text, found neither. If the judgments are grades of whole documents, pass offsets='documents'"),
+    "grades": ({"q": {"leave.md": 1}}, "expected start and end, or text, found neither. If the judgments are grades of whole documents, pass offsets='documents'"),
 }  # fmt: skip
 
 
@@ -288,7 +288,7 @@ def test_wrong_runs_and_missing_options():
         ({"q": [*CHUNKS, CHUNKS[0]]}, "each chunk once for a query", {"offsets": "characters"}),
         (run, "offsets", {"offsets": "words"}),
         ({"q": ["some text"]}, "or the texts of the documents", {"offsets": "characters"}),
-        ({"q": ["some text"]}, "a text without both", {"offsets": "tokens", "documents": DOCS}),
+        ({"q": ["some text"]}, "text without both", {"offsets": "tokens", "documents": DOCS}),
     ):  # fmt: skip
         with pytest.raises(gf.errors.InputError, match=message):
             values(judged, given, **options)
@@ -346,9 +346,9 @@ def test_a_golden_set_is_located_once_and_its_doubtful_passages_are_listed(tmp_p
     path.write_text(json.dumps(located.evidence))
     assert values(path, {"q": CHUNKS}, offsets="characters")["evidence_groups@2"] == 0.25
     for given, message in (
-        ([("x.md", 0, 9)], "passages as texts"),
+        ([("x.md", 0, 9)], "passages as text"),
         ([{"text": "a", "document": "x.md"}], "one of the documents"),
-        ([""], "expected a text, found none"),
+        ([""], "expected text, found none"),
     ):
         with pytest.raises(gf.errors.InputError, match=message):
             gf.inputs.locate_evidence({"q": given}, DOCS)

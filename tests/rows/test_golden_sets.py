@@ -201,7 +201,7 @@ def test_texts_as_ids_are_doubtful():
             {"q": ["a"]},
             "judgments, record 1: expected ids of documents in retrieval_gt, found [{'id': 'a'}]",
         ),
-        ([{**RAGAS[0], "user_input": None}], LONG, "record 1: expected the query, as an id or a text"),
+        ([{**RAGAS[0], "user_input": None}], LONG, "record 1: expected the query, as an id or as text"),
     ],
 )  # fmt: skip
 def test_golden_sets_without_what_is_needed(judgments, run, message):

@@ -147,7 +147,7 @@ def position_bias(
         depth: the deepest rank.
         level: the level of the intervals.
         resamples: how often the sessions (or lists, in a log without sessions) are resampled for the intervals.
-        seed: a whole number from 0; the same seed gives the same intervals.
+        seed: a non-negative integer; the same seed gives the same intervals.
         progress: called with the share of the resamples that is done.
         **options: see `LogOptions`.
     """

@@ -97,7 +97,7 @@ def interleave(
         rankings: the ids of each ranker's documents, best first, by the ranker's name.
         method: team_draft, balanced (of two rankings), probabilistic or optimised.
         depth: the number of documents.
-        seed: a whole number from 0. The same seed, query and rankings give the same list; use another seed
+        seed: a non-negative integer. The same seed, query and rankings give the same list; use another seed
             for each list, such as the number of the request.
         query: the query, which the result contains.
 
@@ -154,7 +154,7 @@ def interleave_runs(
             favour no run and other clicks distinguish the runs best. More than two runs (multileaving) need
             team_draft, probabilistic or optimised.
         depth: the number of documents of each list.
-        seed: a whole number from 0; the same seed gives the same lists.
+        seed: a non-negative integer; the same seed gives the same lists.
     """
     named = read_runs(runs, least=2)
     _refuse_number(method, len(named))

@@ -138,7 +138,7 @@ class ClickJudgments(JudgmentsResult):
 
         Args:
             resamples: the number of resamples.
-            seed: a whole number from 0; the same seed gives the same resamples.
+            seed: a non-negative integer; the same seed gives the same resamples.
         """
         return np.array([*self._drawn(drawn_weights, Draws(resamples=resamples, seed=seed))])
 
@@ -165,7 +165,7 @@ class ClickJudgments(JudgmentsResult):
 
         Args:
             count: how many.
-            seed: a whole number from 0; the same seed gives the same judgments.
+            seed: a non-negative integer; the same seed gives the same judgments.
         """
         for grades in self._drawn(halves(), Draws(resamples=count, seed=seed)):
             numbers = grades.tolist()

@@ -50,7 +50,7 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
         **option.WITHOUT_DEFAULT,
     },
     model="A model's judgments: with --human, of all queries; with --estimate, of unjudged documents.",
-    human="Judgments by people for a random sample of queries; requires --model and replaces JUDGMENTS. The estimates are those of `gainful calibrate`.",
+    human="Judgments by people for a random sample of queries; requires --model and replaces JUDGMENTS. The estimates are the same as from `gainful calibrate`.",
 )
 def compare(files: tuple[str, ...], **options: Any) -> None:
     """Test whether RUNs differ from BASE, and show how certain each difference is and on which queries it occurs.

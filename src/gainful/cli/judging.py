@@ -366,7 +366,7 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
     queries={"required": True},
     docs={
         "required": True,
-        "help": "The texts of the documents, in the same formats as --queries, with a title, a text or both.",
+        "help": "The texts of the documents, in the same formats as --queries, with a title, a body or both.",
     },
 )
 def collect(source: str, **options: Any) -> None:

@@ -409,7 +409,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "tables": {
         "--documents INPUT": "The texts of the documents, to locate evidence and chunks without offsets: a table with an id and a text, or a folder of text files. JUDGMENTS are then evidence.",
         "--offsets [characters|bytes|tokens|documents]": "The unit of the start and end of evidence and chunks; documents: each passage is a whole document. JUDGMENTS are then evidence.",
-        "--chunk-table FILE|RUN=FILE...": "The positions of the chunks whose ids the runs contain: a table with an id, a document, and either start and end or a text in each row; RUN=FILE for each run, if the runs have different chunks.",
+        "--chunk-table FILE|RUN=FILE...": "The positions of the chunks whose ids the runs contain: a table with an id, a document, and either start and end or the text in each row; RUN=FILE for each run, if the runs have different chunks.",
         "--subtopic-judgments INPUT": "Judgments with subtopics (query subtopic doc grade), for measures such as alpha_nDCG@20.",
         "--nuggets INPUT": "The facts that an answer needs, for NuggetRecall@5: a table with a query, a nugget, a doc, its support, and optionally the importance of the nugget in each row.",
         "--abstentions INPUT": "How likely the reading model is to abstain, for UDCG@5: a table with a query, a doc and a probability in each row.",
@@ -430,8 +430,8 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--summary FILE": "Write a summary in Markdown, for a pull request.",
     },
     "texts": {
-        "--queries INPUT": "The texts of the queries: TSV, CSV or JSON lines with an id and a text, JSON {id: text}, or Parquet.",
-        "--docs INPUT": "The documents, in the same formats as --queries, with a title, a text or both; only the displayed ones are kept in memory.",
+        "--queries INPUT": "The texts of the queries: TSV, CSV or JSON lines with the id and the text of each query, JSON {id: text}, or Parquet.",
+        "--docs INPUT": "The documents, in the same formats as --queries, with a title, a body or both; only the displayed ones are kept in memory.",
     },
     "graders": {
         "--human INPUT": "Judgments by people for a random sample of queries; requires --model.",

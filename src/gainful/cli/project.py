@@ -699,7 +699,7 @@ def _value(file: ProjectFile, section: str, name: str, value: object) -> Any:
     if option.multiple:
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise gf.errors.InputError(where, "a text or a list of texts", found)
+            raise gf.errors.InputError(where, "a string or a list of strings", found)
         if not texts and key == "measures":
             raise gf.errors.InputError(where, "at least one measure", "none")
         if key == "run.headers":
@@ -752,7 +752,7 @@ def _expected(kind: "click.ParamType[Any]") -> str:
     if isinstance(kind, InputFile):
         return "the path of a file, relative to the folder of this one"
     if not isinstance(kind, click.IntRange | click.FloatRange):
-        return "a text"
+        return "a string"
     noun = "a whole number" if isinstance(kind, click.IntRange) else "a number"
     low = f" {'above' if kind.min_open else 'from'} {kind.min:g}"  # every setting has a lower limit
     high = (

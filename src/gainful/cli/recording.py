@@ -92,7 +92,7 @@ def queries_to_send(queries: str | None) -> str:
         queries = project.use("report.queries")
     if queries is None:
         raise click.UsageError(
-            "Missing argument 'QUERIES': a file with an id and a text for each query."
+            "Missing argument 'QUERIES': a file with the id and the text of each query."
         )
     return queries
 

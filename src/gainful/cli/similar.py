@@ -25,7 +25,7 @@ _FEWEST = 2  # runs to compare
         "--by NAMES": f"How to measure similarity: {', '.join(_BY)}; separate several by commas. rbo: rank-biased overlap; tau: Kendall's τ; "
         "tau_ap: AP correlation; tau_h: τ weighted by rank; promoted: the deepest rank, in the first run, of a document that the second run promotes.  "
         "[default: rbo,tau, or tau,tau_ap with --measure]",
-        "--p >0.0<1.0 = 0.9": "How patient the user of rbo is: with 0.9, the first 10 ranks have 86% of the weight.",
+        "--p >0.0<1.0 = 0.9": "How patient the user modelled by rbo is: with 0.9, the first 10 ranks have 86% of the weight.",
         "--depth RANK>=1": "Compare the RUNs only down to this rank.  [default: all ranks]",
         f"--kind [{'|'.join(_KINDS)}] = extrapolated": "What rbo assumes about deeper ranks. extrapolated: the same agreement; least: no agreement; "
         "most: as much as possible; residual: most minus least.",

@@ -222,7 +222,7 @@ class ItemTable:
         if separator := self.separators.pop(name, None):  # so that one warning is enough
             warn(
                 f"items: cells of {name!r} are split at {separator!r}, so an item has several "
-                f"categories. Pass separator={separator!r} to confirm, or a text that no cell has "
+                f"categories. Pass separator={separator!r} to confirm, or a string that no cell has "
                 "to keep cells whole."
             )
         return self.columns[name]
@@ -262,7 +262,7 @@ def read_items(
     ('x', 'y')
     """
     if separator is not None and not arguments.text(separator, "separator"):
-        raise InputError("separator", "a text between categories", "an empty one")
+        raise InputError("separator", "a string between categories", "an empty one")
     records = _as_records(items)
     if records is None:
         table = _table(items, ITEMS, "items", session, columns)

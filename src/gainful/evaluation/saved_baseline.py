@@ -45,20 +45,20 @@ _KIND, _FORMAT = "baseline", 1
 _NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _COUNTS = tuple(Coverage(0, 0, (), (), (), 0, None, 0, 0, 0, 0).counts())
 _REMEDY = "Save it again: gainful evaluate --save-baseline, or gf.comparison.save_baseline."
-_TEXTS = "a text for each measure"
+_TEXTS = "a string for each measure"
 _SAMPLED = ("weights", "clusters", "strata", "arrival")
 _EXPECTED: Mapping[str, str] = {
-    "version": "a text",
+    "version": "a string",
     "measures": "measures in the notation",
     "policy": "choices of a policy, with a decided answer for ties",
     "coverage": f"the counts {', '.join(_COUNTS)}",
     **dict.fromkeys(("signatures", "judgments", "runs"), _TEXTS),
     "queries": "texts, each once",
-    "judged": "a whole number from 0 for each query",
+    "judged": "a non-negative integer for each query",
     "values": "for each measure, a number or null for each query",
     "weights": "a number from 0 for each query",
     "arrival": "a number for each query",
-    **dict.fromkeys(("clusters", "strata"), "a text for each query"),
+    **dict.fromkeys(("clusters", "strata"), "a string for each query"),
 }
 """The members of a file that depend on the scores."""
 _SNIFFED = 300  # bytes

@@ -1,4 +1,4 @@
-"""Slices of one run: the mean, its interval and the coverage of parts of the queries, worst first."""
+"""Slices of one run: the mean, its interval and the coverage of subsets of the queries, worst first."""
 
 import itertools
 import math

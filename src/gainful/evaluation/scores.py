@@ -78,7 +78,7 @@ class Scores(Logged, Printed):
         evidence: the matched lists, counts of documents, and hashes.
         dialect: the name of the other tool whose numbers were reproduced (a dialect), if any.
         query_type: the original type of query ids, before they became text.
-        slices: the scores of parts of the queries, worst first, if requested with `by` or `slices`.
+        slices: the scores of subsets of the queries, worst first, if requested with `by` or `slices`.
         sample: the weights and clusters of the queries; None if all count equally and independently.
         redrawn: for judgments from clicks, returns the scores against redrawn grades, for a seed; otherwise None.
     """

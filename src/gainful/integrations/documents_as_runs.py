@@ -21,7 +21,7 @@ def named_queries(queries: object) -> dict[str, str]:
     texts = queries if isinstance(queries, Mapping) else {text: text for text in _texts(queries)}
     for query, text in texts.items():
         if not isinstance(text, str):
-            raise InputError(f"queries: {shown(query)}", "a text", shown(text))
+            raise InputError(f"queries: {shown(query)}", "a string", shown(text))
     return by_id(texts, "queries")
 
 

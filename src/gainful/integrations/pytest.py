@@ -205,7 +205,7 @@ def _whole(movers: object) -> int:
     except ValueError:
         count = -1
     if count < 0:
-        raise InputError("movers", "a whole number from 0", repr(movers))
+        raise InputError("movers", "a non-negative integer", repr(movers))
     return count
 
 

@@ -177,5 +177,5 @@ def read_measured(measure: GivenMeasure, options: MeasuringOptions) -> Request:
 
 
 def read_whole(value: object, what: str) -> int:
-    """Read a whole number from 1, such as a rank or a number of documents."""
+    """Read a positive integer, such as a rank or a number of documents."""
     return arguments.whole(value, what, least=1, most=arguments.MOST_DOCUMENTS)

@@ -225,9 +225,7 @@ def _texts_of_objects(documents: Sequence[object]) -> dict[str, str]:
         where = f"documents, {number}"
         doc, text = text_of(document)
         if doc is None or not isinstance(text, str):
-            raise InputError(
-                where, "a document with an id or a source, and a text", shown(document)
-            )
+            raise InputError(where, "a document with text, and an id or a source", shown(document))
         if texts.setdefault(id_text(doc, where=where), text) != text:
             raise InputError(where, "each document once", f"{doc!r} again, with another text")
     return texts

@@ -358,7 +358,7 @@ def one_cutoff(k: int | None, cutoff: int | None) -> int | None:
 
 
 def read_cutoff(value: object) -> int:
-    """Read a cutoff: a whole number from 1, as a number or as text.
+    """Read a cutoff: a positive integer, as a number or as text.
 
     >>> read_cutoff("10")
     10

@@ -105,7 +105,7 @@ def parse_all_of(needs: str, text: str | ForeignMeasure) -> tuple[Measure, ...]:
     >>> parse_all_of("items", "Gini@5,10 hit_rate@5")
     (Measure('Gini@5'), Measure('Gini@10'), Measure('HitRate@5'))
     """
-    stripped = read_text(text, f"a text such as '{_EXAMPLES[needs]}'")
+    stripped = read_text(text, f"a string such as '{_EXAMPLES[needs]}'")
     return tuple(one for part in split_measures(stripped) for one in parse_needing(needs, part))
 
 

@@ -337,10 +337,10 @@ def read_text(text: object, expected: str) -> str:
 
     Python strips some control characters as white space, so these are rejected first.
 
-    >>> read_text("P@5,\x1c10", "a text such as 'nDCG@10'")
+    >>> read_text("P@5,\x1c10", "a string such as 'nDCG@10'")
     Traceback (most recent call last):
         ...
-    gainful.errors.MeasureError: measure: expected a text such as 'nDCG@10', found 'P@5,\x1c10'. It contains a control character.
+    gainful.errors.MeasureError: measure: expected a string such as 'nDCG@10', found 'P@5,\x1c10'. It contains a control character.
     """
     if not isinstance(text, str):
         written = text_of_object(text)
@@ -394,7 +394,7 @@ def parse_all(text: str | ForeignMeasure) -> tuple[Measure, ...]:
     """
     if is_document_measure(text):
         return (_of_documents(text),)
-    stripped = read_text(text, "a text such as 'nDCG@10'")
+    stripped = read_text(text, "a string such as 'nDCG@10'")
     return _all_parsed(text if isinstance(text, str) else stripped, stripped)
 
 

@@ -151,22 +151,24 @@ REL = number("rel", 1.0, "a grade: documents with this grade or a higher one are
 BETA = number(
     "beta",
     1.0,
-    "a number of at least 0, at most 1e100: how much more recall counts than precision",
+    "a non-negative number, at most 1e100: how much more recall counts than precision",
     Range(0, _LARGEST_ROOT),
 )
-Q_BETA = number("beta", 1.0, "a number of at least 0: how much the cumulated gain counts", Range(0))
+Q_BETA = number(
+    "beta", 1.0, "a non-negative number: how much weight the cumulated gain has", Range(0)
+)
 DENOMINATOR = word(
     "denominator",
     {
         "R": "all relevant documents",
-        "min": "as many of them as a list down to the cutoff can hold, min(k, R)",
+        "min": "as many relevant documents as fit above the cutoff, min(k, R)",
     },
 )
 AP_DENOMINATOR = word(
     "denominator",
     {
         "R": "all relevant documents",
-        "min": "as many of them as a list down to the cutoff can hold, min(k, R)",
+        "min": "as many relevant documents as fit above the cutoff, min(k, R)",
         "found": "the number of relevant documents in the list down to the cutoff, F, so relevant documents that were "
         "not retrieved cost nothing",
     },
@@ -218,7 +220,7 @@ TARGET = number(
 PATIENCE = number(
     "K",
     10.0,
-    "a whole number, at least 1: the number of documents after which the user gives up",
+    "a positive integer: the number of documents after which the user gives up",
     Range(1, whole=True),
 )
 
@@ -226,12 +228,12 @@ PATIENCE = number(
 USER = word(
     "user",
     {
-        "RBP": "the user of RBP, with persistence p",
-        "INSQ": "the user of INSQ, who is looking for a gain of T",
-        "INST": "the user of INST, who is looking for a gain of T and adapts to what is found",
-        "BPM": "the user of BPM, who stops at a gain of T, or after K documents",
-        "SDCG": "the user of SDCG@K",
-        "P": "the user of P@K, who looks at K documents",
+        "RBP": "the user modelled by RBP, with persistence p",
+        "INSQ": "the user modelled by INSQ, who is looking for a gain of T",
+        "INST": "the user modelled by INST, who is looking for a gain of T and adapts to what is found",
+        "BPM": "the user modelled by BPM, who stops at a gain of T, or after K documents",
+        "SDCG": "the user modelled by SDCG@K",
+        "P": "the user modelled by P@K, who looks at K documents",
     },
 )
 

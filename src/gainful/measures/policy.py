@@ -34,7 +34,7 @@ class Choice:
             arguments.text(getattr(self, name), f"choice, {name}")
         arguments.refuse_unnamed(self.answers, "choice, answers", "a dict {answer: meaning}")
         for meaning in self.answers.values():
-            arguments.text(meaning, "choice, answers", "a text as the meaning of each")
+            arguments.text(meaning, "choice, answers", "a string as the meaning of each")
         if self.grade is not None:
             arguments.text(self.grade, "choice, grade")
 

@@ -147,7 +147,7 @@ class Dialect:
         """
         if is_document_measure(written):
             return parse_all(written)
-        asked = read_text(written, "a text such as 'nDCG@10'")
+        asked = read_text(written, "a string such as 'nDCG@10'")
         return tuple(each for part in split_measures(asked) for each in self._read(part))
 
     def _read(self, asked: str) -> tuple[Measure, ...]:

@@ -299,7 +299,7 @@ def _one(entry: Family | Dialect, format: str, write: Callable[[Table], str]) ->
 
 
 def _ended(text: str) -> str:
-    """Return a text of several sentences, with a period after the last one."""
+    """Return text with a period after its last sentence, if it has several."""
     return f"{text}." if ". " in text else text
 
 
@@ -312,7 +312,7 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
         *([] if family.better == HIGHER else [("better", _BETTER[family.better])]),
         *([("example", str(family.example))] if family.example is not None else []),
         *([("citation", family.citation)] if family.citation else []),
-        *([("also read as", _spellings(family))] if family.spellings else []),
+        *([("aliases", _spellings(family))] if family.spellings else []),
         *(
             (
                 parameter.name,
@@ -326,7 +326,7 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
             [
                 (
                     "empty",
-                    "undefined for a query with no relevant documents; the policy `empty` decides its value",
+                    "undefined for a query with no relevant documents; the `empty` policy decides its value",
                 )
             ]
             if family.normalised
@@ -359,7 +359,7 @@ def _over_queries(family: Family) -> list[tuple[str, str]]:
 def _cutoff(family: Family) -> str:
     if family.cutoff == NEVER:
         return "none"
-    written = f"a whole number from 1, written {family.name}@10"
+    written = f"a positive integer, as in {family.name}@10"
     return f"{written}; required" if family.cutoff == ALWAYS else f"{written}; none by default"
 
 

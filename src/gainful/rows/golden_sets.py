@@ -106,7 +106,7 @@ def documents_of_golden(
             )
             raise InputError(where, "the same fields as in record 1", shortened(first))
         if not is_id(asked := golden.query if query is None else record.get(query)):
-            expected = "the query, as an id or a text"
+            expected = "the query, as an id or as text"
             raise InputError(
                 where, expected, "none", f"Name its field: columns {kind.name}.query=…."
             )

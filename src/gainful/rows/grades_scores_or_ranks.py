@@ -298,7 +298,7 @@ class GradeWords:
 
 
 def read_grade_words(value: object) -> GradeWords:
-    """Read the grades of words: a dict, a text such as 'Exact=3,Irrelevant=0', or the name of a preset.
+    """Read the grades of words: a dict, a string such as 'Exact=3,Irrelevant=0', or the name of a preset.
 
     >>> dict(read_grade_words("Good=1, Bad=-1").grades)
     {'good': 1.0, 'bad': -1.0}

@@ -165,7 +165,7 @@ def read_columns(
         columns: column names by role.
         queries: the query ids for a list of lists, or the path of a file with one id per line.
         assessors: the rule that merges the grades of several assessors.
-        grade_words: the grades of words, as a dict, a text or the name of a preset.
+        grade_words: the grades of words, as a dict, a string or the name of a preset.
 
     >>> read_columns({"query": "user", "run.doc": "item"})
     {'query': 'user', 'run.doc': 'item'}

@@ -127,7 +127,7 @@ class InputTable:
         except ValueError:  # Python refuses to write integers of thousands of digits
             sizes = [abs(cell) if isinstance(cell, int) else 0 for cell in cells]
             where = f"{self.where(sizes.index(max(sizes)))}, column {column!r}"
-            raise InputError(where, "a text or a shorter number", "a huge integer") from None
+            raise InputError(where, "text or a shorter number", "a huge integer") from None
 
     def is_numeric(self, column: str) -> bool:
         """Return whether a column contains only numbers, or text that represents numbers.
@@ -414,12 +414,12 @@ class _Cells:
         if cell is None or (isinstance(cell, float) and math.isnan(cell)):
             return None
         if not isinstance(cell, str | int | float):
-            raise InputError(self._where(row), "a text", shown(cell))
+            raise InputError(self._where(row), "text", shown(cell))
         try:
             text = str(cell)[: role.longest]
             text.encode()
         except ValueError:  # thousands of digits, or a lone surrogate
-            raise InputError(self._where(row), "a text", shown(cell)) from None
+            raise InputError(self._where(row), "text", shown(cell)) from None
         return text
 
     def _label(self, cell: object, role: Role, row: int) -> object:

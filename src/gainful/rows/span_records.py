@@ -146,7 +146,7 @@ class SpanRows:
         found = f"only {', '.join(map(repr, self.names))}" if self.names else "none"
         raise InputError(
             self.name,
-            "a text, or a document with start and end, for each passage",
+            "text, or a document with start and end, for each passage",
             found,
             f"Usual names of texts are {', '.join(_NAMES['text'])}.",
             code="rows.no-column",

@@ -196,7 +196,7 @@ class _Search:
             if text is None:
                 continue
             if self.unit == "tokens" and np.isnan(end[row]):
-                raise self._error(row, "start and end in tokens", "a text without both")
+                raise self._error(row, "start and end in tokens", "text without both")
             if np.isnan(start[row]):
                 place = self._found(row, text)
                 self.docs[row] = place.doc
@@ -222,7 +222,7 @@ class _Search:
         finder, doc = self.texts.finder, self.docs[row]
         if finder is None:
             raise self._error(
-                row, "start and end, or the texts of the documents", "only a text",
+                row, "start and end, or the texts of the documents", "only text",
                 "Pass documents={id: text} (--documents FILE), in which it is found.",
             )  # fmt: skip
         if doc is not None and doc not in finder.texts:
@@ -235,7 +235,7 @@ class _Search:
         if self.rows.kind.name == "run" and " " not in text.strip():
             remedy = _REMEDY_OF_CHUNKS
         where = "the documents" if doc is None else f"document {doc!r}"
-        raise self._error(row, f"a text that occurs in {where}", shown(text), remedy)
+        raise self._error(row, f"text that occurs in {where}", shown(text), remedy)
 
     def _refuse_other_version(self, row: int, text: str) -> None:
         """Reject a text that isn't the one between its offsets."""
@@ -262,11 +262,11 @@ class _Search:
         if None in self.docs:
             row = self.docs.index(None)
             found = "none" if np.isnan(start[row]) else f"{self._span(row)} without a document"
-            expected = "a passage: a document with start and end, or a text"
+            expected = "a passage: a document with start and end, or text"
             raise self._error(row, expected, found, remedy)
         behind = "The end is the first position behind the passage."
         for wrong, expected, advice in (
-            (np.isnan(start) | np.isnan(end), "start and end, or a text", remedy),
+            (np.isnan(start) | np.isnan(end), "start and end, or text", remedy),
             ((start % 1 != 0) | (end % 1 != 0), "whole numbers as start and end", ""),
             ((start < 0) | (end < 0), "offsets from 0", ""),
             (end <= start, "an end behind the start", behind),

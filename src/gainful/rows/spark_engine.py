@@ -52,7 +52,7 @@ class Spark:
     def __post_init__(self) -> None:
         Engine(memory=self.memory, folder=self.folder)  # validates both
         if self.master is not None and not (isinstance(self.master, str) and self.master):
-            raise InputError("engine, master", "a text such as 'local[2]'", shown(self.master))
+            raise InputError("engine, master", "a string such as 'local[2]'", shown(self.master))
 
     def session(self) -> "SparkSession":
         """Return the existing session, or a new one."""

@@ -149,8 +149,8 @@ def test_frames_files_and_pickles_have_the_same_rows(found, tmp_path):
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda rows: rows.worst(-1), "worst: expected a whole number from 0, found -1"),
-        (lambda rows: rows.best(2.5), "best: expected a whole number from 0, found 2.5"),
+        (lambda rows: rows.worst(-1), "worst: expected a non-negative integer, found -1"),
+        (lambda rows: rows.best(2.5), "best: expected a non-negative integer, found 2.5"),
         (lambda rows: rows["differences"], "Did you mean 'difference'"),
         (lambda rows: rows[0], "one of its columns"),
     ],

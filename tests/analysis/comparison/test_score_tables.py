@@ -206,7 +206,7 @@ def test_measures_of_subtopics_are_compared_by_their_scores():
         ({}, {}, "tables: expected a dict"),
         ([{"q": 1}], {}, "tables: expected a dict"),
         ({"old": {"q": 1}}, {}, "at least 2 runs to compare, found 1: old"),
-        ({1: {"q": 1}, "1": {"q": 2}}, {}, "a text as the name of each, found 1"),
+        ({1: {"q": 1}, "1": {"q": 2}}, {}, "a string as the name of each, found 1"),
         ({"old": {"q": 1}, "new": {"q": {"P@1": 1}}}, {}, "old has value; new has P@1"),
         ({"old": {"q": 1}, "new": {"q": "fast"}}, {}, "a finite number as 'value', found 'fast'"),
         ({"old": {"q": {"a": "x", "b": "y"}}, "new": {"q": 1}}, {}, "a column of numbers, found a, b"),

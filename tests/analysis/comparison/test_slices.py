@@ -292,7 +292,7 @@ def test_intervals_of_slices_are_corrected_as_p_is(judged, correction, interval)
             assert method.level == pytest.approx(level, abs=1e-12)
     assert {one.interval.level for one in found.differences} == {0.95}  # of all queries
     notes = " ".join(found.slices_table().notes)
-    assert (f"all {made} intervals hold at once at 95%" in notes) == (correction != "none")
+    assert (f"all {made} intervals hold simultaneously at 95%" in notes) == (correction != "none")
 
 
 def test_an_interval_of_a_slice_agrees_with_its_verdict():

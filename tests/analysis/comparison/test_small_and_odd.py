@@ -253,7 +253,7 @@ JUDGED, RUNS = collection(queries=5)
         ({"runs": {"old": RUNS["old"]}}, "at least 2 runs to compare, found 1: old"),
         ({"runs": {}}, r"a dict \{name: run\}"),
         ({"runs": [RUNS["old"], RUNS["new"]]}, r"a dict \{name: run\}"),
-        ({"runs": {1: RUNS["old"], 2: RUNS["new"]}}, "a text as the name of each, found 1"),
+        ({"runs": {1: RUNS["old"], 2: RUNS["new"]}}, "a string as the name of each, found 1"),
         ({"measures": "GMAP"}, "whose mean is arithmetic"),
         ({"measures": ["nDCG", "gm_map"]}, "whose mean is arithmetic"),
         ({"measures": []}, "at least one measure"),

@@ -301,7 +301,7 @@ def test_nothing_that_was_passed_is_changed():
         (ONE, {}, "a dict of runs by name"),
         ([ONE, TWO], {"method": "rff"}, "Did you mean 'rrf'?"),
         ([ONE, TWO], {"method": "combsum"}, "expected a method of fusion"),
-        ([ONE, TWO], {"k": -1}, "k: expected a number of at least 0, found -1"),
+        ([ONE, TWO], {"k": -1}, "k: expected a non-negative number, found -1"),
         ([ONE, TWO], {"k": float("nan")}, "k: expected"),
         ([ONE, TWO], {"method": "sum", "k": 5}, "k: expected none with method='sum', found 5. k is a parameter of rrf"),
         ([ONE, TWO], {"p": 0.5}, "p is a parameter of rbc"),

@@ -213,7 +213,7 @@ def test_columns_of_ids_in_tables_of_items():
         ("Serendipity", {"judgments": LIKED, "history": HISTORY}, "a cutoff, such as Serendipity@10"),
         ("HitRate@2", {"items": ITEMS, "judgments": {"u1": {"a": 0}}}, "one with a value in every run"),
         ("Miscalibration@2", {"items": ITEMS, "history": {"x": {"a": 1}}}, "at least one user with a value"),
-        ("Coverage@2", {"items": ITEMS, "separator": ""}, "separator: expected a text between"),
+        ("Coverage@2", {"items": ITEMS, "separator": ""}, "separator: expected a string between"),
         ("Gini@2", {"history": HISTORY, "separator": "|"}, "separator: expected items"),
         ("nDCG@10", {}, "a measure of recommendations, found 'nDCG'"),
         ("Novelty(count=some)@2", {"history": HISTORY}, "count: expected once or all"),

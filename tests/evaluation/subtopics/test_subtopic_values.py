@@ -114,7 +114,7 @@ def test_other_spellings(text, written):
         ("IA(xyz)", "a measure from the catalogue"),
         ("IA(nDCG@5)@10", "one inside and one outside"),
         ("", "a name such as"),
-        (7, "a text such as"),
+        (7, "a string such as"),
     ],
 )
 def test_what_is_no_measure_is_refused(text, message):

@@ -1150,11 +1150,11 @@ def test_a_project_holds_no_key(setting, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("setting", "expected"),
     [
-        (f'headers = {{"X-Api-Key" = "{KEY}"}}', "a text or a list of texts, found dict"),
-        (f'headers = [["X-Api-Key", "{KEY}"]]', "a text or a list of texts, found list"),
-        (f'url = ["http://h/?key={KEY}"]', "a text, found list"),
-        (f'key_variable = {{name = "{KEY}"}}', "a text, found dict"),
-        (f'command = ["curl", "{KEY}"]', "a text, found list"),
+        (f'headers = {{"X-Api-Key" = "{KEY}"}}', "a string or a list of strings, found dict"),
+        (f'headers = [["X-Api-Key", "{KEY}"]]', "a string or a list of strings, found list"),
+        (f'url = ["http://h/?key={KEY}"]', "a string, found list"),
+        (f'key_variable = {{name = "{KEY}"}}', "a string, found dict"),
+        (f'command = ["curl", "{KEY}"]', "a string, found list"),
     ],
 )
 def test_a_project_shows_no_value_that_may_hold_a_key(setting, expected, tmp_path, monkeypatch):

@@ -348,7 +348,7 @@ def test_a_missing_text_is_refused_or_told():
     model = lambda prompt: asked.append(prompt) or "1"  # noqa: E731
     with pytest.raises(
         InputError,
-        match=r"docs: expected a text for each of 4 ids, found none for 2: 'd1', 'd2'\. Add them, or",
+        match=r"docs: expected text for each of 4 ids, found none for 2: 'd1', 'd2'\. Add them, or",
     ):
         collect(model, docs=docs)
     assert not asked
@@ -358,9 +358,9 @@ def test_a_missing_text_is_refused_or_told():
     assert [(row.query, row.doc, row.state) for row in found.without_text] == [
         ("q1", "d1", "no text"), ("q1", "d2", "no text"), ("q2", "d1", "no text"),
     ]  # fmt: skip
-    assert "2 of 5 documents graded, 3 without a text" in found.summary
+    assert "2 of 5 documents graded, 3 without text" in found.summary
     with pytest.raises(
-        InputError, match=r"queries: expected a text for each of 2 ids, found none for 1: 'q2'"
+        InputError, match=r"queries: expected text for each of 2 ids, found none for 1: 'q2'"
     ):
         collect(model, queries={"q1": "x"})
     assert [*collect(model, queries={"q1": "x"}, missing_texts="skip")] == ["q1"]

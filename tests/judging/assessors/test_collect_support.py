@@ -142,7 +142,7 @@ def test_forms_of_nuggets_and_documents(files):
         ({"nuggets": {"leave": "28 days"}}, "nuggets, query 'leave': expected a list of nuggets"),
         ({"grades": [0, 1]}, "grades: expected None, since the answers are fixed"),
         ({"per_prompt": 3}, "per_prompt: expected None"),
-        ({"queries": {"leave": "?"}}, "a text for each of 2 ids"),
+        ({"queries": {"leave": "?"}}, "text for each of 2 ids"),
     ],
 )
 def test_what_cannot_be_collected_is_said(options, message):

@@ -186,8 +186,8 @@ def test_what_is_on_the_way_counts():
 
 
 WRONG = [
-    ({"max_calls": -1}, "max_calls: expected a whole number from 0"),
-    ({"max_calls": 1.5}, "max_calls: expected a whole number"),
+    ({"max_calls": -1}, "max_calls: expected a non-negative integer"),
+    ({"max_calls": 1.5}, "max_calls: expected a non-negative integer"),
     ({"max_cost": -1, "price_per_call": 1}, "max_cost: expected a number from 0"),
     ({"max_cost": float("nan"), "price_per_call": 1}, "max_cost: expected a number from 0"),
     ({"max_cost": 1}, "max_cost: expected prices, to compute the cost, found none. Pass prices="),

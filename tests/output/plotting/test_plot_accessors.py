@@ -181,7 +181,7 @@ def test_arrays_have_curves_too():
         (lambda plot: plot.curve(runs=["nwe"]), r"Did you mean 'new'\?"),
         (lambda plot: plot.curve(runs=[]), "at least one run"),
         (lambda plot: plot.curve("bpref"), "a measure with a cutoff"),
-        (lambda plot: plot.curve(upto=0), "a whole number from 1"),
+        (lambda plot: plot.curve(upto=0), "a positive integer"),
         (lambda plot: plot.intervals(theme="drak"), "Did you mean 'dark'"),
     ],
 )

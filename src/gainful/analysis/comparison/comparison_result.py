@@ -111,7 +111,7 @@ class ComparisonResult(Document, Logged, FormerNames):
         paired: the scores of all runs, query by query.
         settings: the test, the correction, the interval and other settings.
         differences: one for each measure and pair of runs, measure by measure.
-        slices: the differences within parts of the queries, worst first.
+        slices: the differences within subsets of the queries, worst first.
         policy: the policy of the scores, as text; empty if gainful didn't compute them.
         dialect: the name of the other tool whose numbers were reproduced (a dialect), if any.
         checks: the coverage of each run.
@@ -413,7 +413,7 @@ class ComparisonResult(Document, Logged, FormerNames):
         level_of_each = 100 * (1 - self.settings.alpha / max(made, 1))
         notes = [
             f"p corrected over {made} comparisons of slices ({self.settings.adjustment})",
-            f"all {made} intervals hold at once at {level}: each is a {level_of_each:.4g}% interval",
+            f"all {made} intervals hold simultaneously at {level}: each is a {level_of_each:.4g}% interval",
         ]
         if made < 2 or not CORRECTIONS[self.settings.adjustment].changes:
             notes = []

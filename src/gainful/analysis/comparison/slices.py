@@ -1,4 +1,4 @@
-"""Slices: the comparison repeated for parts of the queries, with p-values corrected over all slices."""
+"""Slices: the comparison repeated for subsets of the queries, with p-values corrected over all slices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -102,7 +102,7 @@ def read_settings(
 def _read_k(value: object) -> float:
     if value is None:
         return K
-    return arguments.number(value, "k", "a number of at least 0", lambda k: k >= 0)
+    return arguments.number(value, "k", "a non-negative number", lambda k: k >= 0)
 
 
 def _read_p(value: object) -> float:

@@ -307,7 +307,7 @@ def _read_folds(folds: object) -> int | None:
         "folds",
         least=2,
         most=arguments.MOST_DOCUMENTS,
-        expected="a whole number from 2, or 'loo'",
+        expected="an integer of 2 or more, or 'loo'",
     )
 
 

@@ -195,7 +195,7 @@ def add(
         run: the name of the run; entries with the same name are one line of the history.
         label: the release or anything else that happened, shown on the page.
         commit: the commit that was measured.
-        time: when it was measured: a datetime, or a text such as 2026-05-01T06:00; UTC unless it says otherwise,
+        time: when it was measured: a datetime, or a string such as 2026-05-01T06:00; UTC unless it says otherwise,
             and now if None.
         again: if the judgments changed, the scores of the previous entry's run with the new judgments. A jump can then be
             attributed to the judgments or to the run.
@@ -325,7 +325,7 @@ def read_time(given: datetime | str | None) -> datetime:
     """Return a time in UTC; now if None."""
     if given is None:
         return datetime.now(UTC)
-    expected = "a datetime, or a text such as 2026-05-01T06:00:00Z"
+    expected = "a datetime, or a string such as 2026-05-01T06:00:00Z"
     if isinstance(given, str):
         try:
             given = datetime.fromisoformat(given)

@@ -1,4 +1,4 @@
-"""`locate_evidence`: where the passages of a golden set are in its documents, and which ones are doubtful."""
+"""`locate_evidence`: where the passages of a golden set are in its documents, and which ones are questionable."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ class LocatedEvidence(Printed):
         return by_query
 
     def table(self) -> Table:
-        """Return the doubtful passages, each with its place or the nearest passage, for rendering."""
+        """Return the questionable passages, each with its place or the nearest passage, for rendering."""
         rows = [
             [
                 passage.query,
@@ -121,7 +121,7 @@ def locate_evidence(
     """Find the passages of a golden set in its documents, and list those that are not in exactly one place.
 
     A text is located by an exact match or, failing that, by a match that ignores white space and the style of quotation
-    marks. For a text that is not found, the result contains the most similar passage.
+    marks. For text that is not found, the result contains the most similar passage.
 
     Args:
         evidence: the passages of each query as texts: `{query: [text, …]}`, records such as `{"question": …,
@@ -144,7 +144,7 @@ def locate_evidence(
         finder = TextFinder(texts_of(documents, session))
     texts = rows.column("text")
     if texts is None:
-        raise InputError(rows.name, "passages as texts", "no texts", "Offsets need no search.")
+        raise InputError(rows.name, "passages as text", "none", "Offsets need no search.")
     arguments.refuse_unnamed(finder.texts, "documents", "at least one document")
     return LocatedEvidence([_passage(rows, row, finder) for row in range(len(rows))])
 
@@ -157,7 +157,7 @@ def _passage(rows: SpanRows, row: int, finder: TextFinder) -> Passage:
     )
     doc = None if doc is None else id_text(doc, where=where)
     if text is None or not text.strip():
-        raise InputError(where, "a text", "none")
+        raise InputError(where, "text", "none")
     if doc is not None and doc not in finder.texts:
         raise InputError(where, "one of the documents", repr(doc))
     query = id_text(rows.columns["query"][row], where=where)

@@ -53,7 +53,7 @@ class Draws:
 
     Attributes:
         resamples: the number of resamples, from 1 to 10,000,000.
-        seed: a whole number from 0; the same gives the same resamples.
+        seed: a non-negative integer; the same gives the same resamples.
         progress: a function called in the caller's thread with the share done, up to 1.
 
     >>> Draws(resamples=0)

@@ -224,7 +224,7 @@ def _read_queries(source: object) -> tuple[list[Query], IdType, str]:
         if described and not by_title:
             both = " and ".join(map(shown, names.values()))
             raise InputError(
-                table.name, "one text for each query", both, "Rename one of them to 'text'."
+                table.name, "one string for each query", both, "Rename one of them to 'text'."
             )
         first, second = ("title", "text") if by_title else ("text", "title")
         choice = f"{shown(names[first])} was sent, not {shown(names[second])}"
@@ -234,7 +234,7 @@ def _read_queries(source: object) -> tuple[list[Query], IdType, str]:
     ]
     blank = [query.id for query in queries if not query.text]
     if blank:
-        raise InputError("queries", "a text for each query", f"none for {examples(blank)}")
+        raise InputError("queries", "text for each query", f"none for {examples(blank)}")
     unique = list({query.id: query for query in queries}.values())
     return unique, table.types.get("query", UNTYPED), choice
 
@@ -358,7 +358,7 @@ def _read_headers(headers: object) -> tuple[dict[str, str], dict[str, str], list
         if not isinstance(name, str) or not _HEADER.fullmatch(name):
             raise InputError("headers", "the name of a header", shown(name))
         if not isinstance(value, str) or not _VALUE.fullmatch(value):
-            raise InputError(f"headers, {name}", "a text of plain letters", type(value).__name__)
+            raise InputError(f"headers, {name}", "a string of plain letters", type(value).__name__)
         filled, own_keys = filled_from_environment(value, "headers")
         if is_secret_header(name) and not own_keys:
             hint = f"Write {name}: ${{NAME}}, and set the environment variable NAME."

@@ -118,7 +118,7 @@ def agreement(
             files, or 1, 2, ….
         level: the level of the intervals, such as 0.95.
         resamples: the number of resamples of the items.
-        seed: a whole number from 0; the same seed gives the same intervals.
+        seed: a non-negative integer; the same seed gives the same intervals.
         runs: two or more runs, as for `compare`.
         measures: with runs, one measure or several.
         rule: with runs, the rule for merging grades, as in `merge_judgments`.

@@ -19,7 +19,7 @@ _LABELS: Mapping[State, str] = {
     "graded": "graded",
     "unread": "with an unreadable answer",
     "failed": "without an answer",
-    "no text": "without a text",
+    "no text": "without text",
     "not asked": "not asked yet",
 }
 

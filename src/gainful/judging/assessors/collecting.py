@@ -122,7 +122,7 @@ def collect_grades(
             the name of a model.
         queries: the texts of queries: `{query: text}`, a data frame, or the path of a file as for
             `report`.
-        docs: the texts of documents, in the same forms, with a title, a text or both.
+        docs: the texts of documents, in the same forms, with a title, a body or both.
         **options: see `CollectingOptions`.
 
     >>> def model(prompt):

@@ -163,7 +163,7 @@ def read_texts(
         if missing and not (skip_missing and texts):
             raise InputError(
                 name,
-                f"a text for each of {counted(len(wanted), 'id')}",
+                f"text for each of {counted(len(wanted), 'id')}",
                 f"none for {len(missing):,}: {examples(missing)}",
                 "Add them, or leave these documents unjudged with missing_texts='skip' "
                 "(--missing-texts skip on the command line)."

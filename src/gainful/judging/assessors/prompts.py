@@ -202,7 +202,7 @@ class Template:
 def read_template(
     prompt: str | os.PathLike[str] | None, scale: Scale, *, several: bool = False
 ) -> Template:
-    """Read a template: a text that contains {query}, or the path of a file with one.
+    """Read a template: a string that contains {query}, or the path of a file with one.
 
     Args:
         prompt: the text, or the path; None for gainful's own prompt.

@@ -66,7 +66,7 @@ def sample_queries(
         by: the column of the strata, if the table has several.
         allocation: `proportional`, in proportion to each stratum's share of all queries; or
             `equal`, the same number from each. Every stratum gets at least two.
-        seed: a whole number from 0. The same seed draws the same queries from the same source; a
+        seed: a non-negative integer. The same seed draws the same queries from the same source; a
             larger size adds further ones.
         **options: see `ReadingOptions`.
 
@@ -128,7 +128,7 @@ def sample_documents(
         by: the strata: `query`, `rank`, `grade` (of the model), or several of them. `rank` is the
             best rank in any run: 1, 2 to 3, 4 to 10, 11 to 30 …
         allocation: as in `sample_queries`; at least one from each stratum.
-        seed: a whole number from 0.
+        seed: a non-negative integer.
         **options: see `MeasuringOptions`.
 
     >>> run = {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"a": 2, "d": 1}}

@@ -126,7 +126,7 @@ def _is_key(value: object) -> bool:
 def _key(act: Mapping[str, object]) -> str:
     key = act.get("key")
     if not _is_key(key):
-        raise _wrong("key", "a text", key)
+        raise _wrong("key", "a string", key)
     return str(key)
 
 
@@ -187,5 +187,5 @@ def _note(value: object) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str) or len(value) > _NOTE:
-        raise _wrong("note", f"a text of at most {_NOTE:,} characters", value)
+        raise _wrong("note", f"a string of at most {_NOTE:,} characters", value)
     return value

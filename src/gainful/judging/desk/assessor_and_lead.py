@@ -54,7 +54,7 @@ class _Person:
         guideline: int | None = None,
     ) -> Act:
         if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
-            expected = f"a text of 1 to {_LONGEST_KEY} characters that tells this act from others"
+            expected = f"a string of 1 to {_LONGEST_KEY} characters that distinguishes this action from others"
             raise InputError("key", expected, shown(key))
         arguments.text(key, "key")
         took = None
@@ -105,7 +105,7 @@ class Assessor(_Person):
         Args:
             item: the number of the document.
             grade: one of the scale.
-            key: a text that is unique among their actions.
+            key: a string that is unique among their actions.
             milliseconds: how long the document was displayed.
             position: its position in the sequence shown to them, from 1; the position of the task if None.
             tags: reasons for the grade.
@@ -169,7 +169,7 @@ class Assessor(_Person):
         """Undo one of their own actions, which stays in the record.
 
         Args:
-            key: a text that is unique among their actions.
+            key: a string that is unique among their actions.
             event: the number of the event to undo.
             of: the key of the action to undo, instead of the number. Without either, the last action is undone.
             item: the document that the action must concern, or nothing is undone; any document if None.
@@ -241,7 +241,7 @@ class Lead(_Person):
         guideline or a later one. Imported grades are revoked only if their assessor is named.
 
         Args:
-            key: a text that is unique among their actions.
+            key: a string that is unique among their actions.
             assessor: only this assessor's grades.
             query: only grades for this query.
             before_guideline: only grades given under an earlier version of the guideline than this.

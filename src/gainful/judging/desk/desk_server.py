@@ -95,7 +95,7 @@ class DeskServer:
         study: the study, a `gf.judging.Study`.
         host: the address. Any address except a loopback address requires a secret.
         port: the port; 0 for any free port.
-        secret: a text that everybody enters once, in addition to their link.
+        secret: a string that everybody enters once, in addition to their link.
         behind_proxy: the address of a server in front of the desk. Only this server's headers about the client
             and https (X-Forwarded-For, X-Forwarded-Proto) are trusted. It requires a secret.
         taken: the socket, if `take_address` has already reserved it.

@@ -200,7 +200,7 @@ def _in_words_of_the_lead(
 def _text(request: Mapping[str, object], name: str, most: int, *, empty: bool = False) -> str:
     value = request.get(name)
     if not isinstance(value, str) or len(value) > most or not (value.strip() or empty):
-        raise InputError(name, f"a text of at most {most:,} characters ({name})", _brief(value))
+        raise InputError(name, f"a string of at most {most:,} characters ({name})", _brief(value))
     return value.strip()
 
 

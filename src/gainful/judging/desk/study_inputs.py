@@ -254,7 +254,7 @@ def _warn_of_missing(
     if not texts and missing:
         raise InputError(
             table.name,
-            f"a text for each of {counted(len(wanted), 'id')}",
+            f"text for each of {counted(len(wanted), 'id')}",
             f"none, not even for {examples(missing)}",
             "Check the ids.",
         )

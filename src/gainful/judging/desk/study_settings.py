@@ -222,7 +222,7 @@ def read_text(value: object, name: str, longest: int) -> str:
     if len(text) > longest:
         raise InputError(name, f"at most {longest:,} characters", f"{len(text):,}")
     if "\0" in text:
-        raise InputError(name, "a text without the character NUL", shown(text))
+        raise InputError(name, "text without the character NUL", shown(text))
     return text
 
 

@@ -132,7 +132,7 @@ def app(
 
     Args:
         study: the study, a `gf.judging.Study`.
-        secret: a text of at least 12 characters that everybody enters once, besides their link. Without one, serve the
+        secret: a string of at least 12 characters that everybody enters once, besides their link. Without one, serve the
             desk at a loopback address only.
         hosts: the permitted names of the desk, without ports; None for any. All other names are
             rejected, because another site could point them at this machine.
@@ -725,7 +725,7 @@ def _form_value(body: str, name: str) -> str:
 def _text(content: dict[str, Any], name: str, most: int, *, empty: bool = False) -> str:
     value = content.get(name)
     if not isinstance(value, str) or len(value) > most or not (value.strip() or empty):
-        raise _RefusedError(400, f"{name} should be a text of at most {most:,} characters.")
+        raise _RefusedError(400, f"{name} should be a string of at most {most:,} characters.")
     return value.strip()
 
 

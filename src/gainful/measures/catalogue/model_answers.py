@@ -38,7 +38,7 @@ class ModelExample(Example):
 COST = number(
     "cost",
     1 / 3,
-    "a number of at least 0: the cost of a passage that isn't relevant if the model is sure to answer from it",
+    "a non-negative number: the cost of a passage that isn't relevant if the model is sure to answer from it",
     Range(0),
 )
 COUNTING = word(

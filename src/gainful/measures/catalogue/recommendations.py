@@ -68,7 +68,7 @@ def _read_text(value: object) -> str | None:
     if value is None or (isinstance(value, str) and value == _NONE):
         return None
     if not isinstance(value, str) or not value.strip() or not is_writable(value):
-        raise MeasureError("measure", "a text as parameter", shown(value))
+        raise MeasureError("measure", "a string as the parameter", shown(value))
     return value.strip().strip("'\"") or None
 
 

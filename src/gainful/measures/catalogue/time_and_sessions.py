@@ -15,7 +15,7 @@ from gainful.measures.parameters import (
 from gainful.measures.written_numbers import Range
 
 _CHANCE = "a number from 0 to 1: the probability that the user"
-_SECONDS = "a number of at least 0: the seconds that"
+_SECONDS = "a non-negative number: the seconds that"
 
 HALF_LIFE = number(
     "h",
@@ -36,7 +36,7 @@ OPENING = number(
 WORDS = number(
     "words",
     500.0,
-    "a number of at least 0: the number of words in documents without a length",
+    "a non-negative number: the number of words in documents without a length",
     Range(0),
 )
 MOST_TEXT = number(
@@ -46,7 +46,7 @@ MOST_TEXT = number(
     Range(0, above=True),
 )
 SNIPPET = number(
-    "snippet", 200.0, "a number of at least 0: the number of characters in a snippet", Range(0)
+    "snippet", 200.0, "a non-negative number: the number of characters in a snippet", Range(0)
 )
 SHARE_READ = number(
     "read", 0.2, "a number from 0 to 1: the share of a relevant document that is read", Range(0, 1)
@@ -54,7 +54,7 @@ SHARE_READ = number(
 CHARACTERS = number(
     "characters",
     3000.0,
-    "a number of at least 0: the number of characters in documents without a length",
+    "a non-negative number: the number of characters in documents without a length",
     Range(0),
 )
 

@@ -99,8 +99,8 @@ FAMILIES = (
         title="Residual of rank-biased precision",
         definition=(
             "RBPres@k = (1−p) Σ p^(i−1) over the ranks i ≤ k of documents without a judgment, plus "
-            "p^n for all ranks below the n documents in the list. RBP could be that much higher. A "
-            "negative grade counts as a judgment, except under the policy negative=unjudged"
+            "p^n for all ranks below the n documents in the list. This is how much higher RBP would be if all of these "
+            "documents were relevant. A negative grade counts as a judgment, except under the policy negative=unjudged"
         ),
         range="0 to 1",
         ends=SHARE,

@@ -57,11 +57,11 @@ def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) ->
             without changing anything.
     """
     if not isinstance(text, str):
-        raise InputError("text", "a text to write", shown(text))
+        raise InputError("text", "a string to write", shown(text))
     try:
         content = text.encode(errors="surrogateescape")
     except UnicodeEncodeError:
-        raise InputError("text", "a text to write", shown(text), arguments.HALF) from None
+        raise InputError("text", "a string to write", shown(text), arguments.HALF) from None
     arguments.truth(dry, "dry")
     name = name_of(path)
     with _blamed(name):

@@ -10,7 +10,7 @@ function workedTables(detail, runs) {
   const measure = report.measures[report.primary];
   if (!detail.conventions) {
     const values = runs.map((run) => h("li", null, said(typeset(detail.conclusions[run]))));
-    return [lead(`${measure} has no worked table.`), h("ul", { class: "conclusions" }, ...values)];
+    return [lead(`${measure} has no step-by-step table.`), h("ul", { class: "conclusions" }, ...values)];
   }
   const lists = runs.map((run) => {
     const { rows, total, missing } = detail.lists[run];
@@ -50,7 +50,7 @@ function stepsTable(title, steps, total, columns) {
   const sum = h("tr", null, h("th", { scope: "row", colspan: String(head.length - 1) }, "total"), h("td", { class: "number" }, thousandths(total)));
   const foot = total === null ? null : h("tfoot", null, sum);
   const made = h("table", { class: "steps" }, caption, h("thead", null, h("tr", null, ...head)), h("tbody", null, ...rows), foot);
-  return h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `Worked table: ${title}` }, made);
+  return h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `Step-by-step table: ${title}` }, made);
 }
 
 const thousandths = (number) => (number === null ? "" : minus(fixed(number, 3)));
