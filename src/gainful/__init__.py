@@ -187,7 +187,7 @@ _NAMES = {
     },
     "gainful.writing": {
         "output.rendering.table_formats": "formats",
-        "reporting.render_any_result": "render",
+        "reporting.render_any_result": "render, write_result",
         "output.writing.output_files": "endings, write_text",
         "output.writing.experiment_trackers": "flat_name",
         "output.writing.measure_as_sql": "sql",

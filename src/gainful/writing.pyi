@@ -6,6 +6,7 @@ from gainful.output.writing.measure_as_sql import sql
 from gainful.output.writing.output_files import endings
 from gainful.output.writing.output_files import write_text
 from gainful.reporting.render_any_result import render
+from gainful.reporting.render_any_result import write_result
 
 __all__ = [
     "endings",
@@ -13,5 +14,6 @@ __all__ = [
     "formats",
     "render",
     "sql",
+    "write_result",
     "write_text",
 ]

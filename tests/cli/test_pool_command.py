@@ -76,10 +76,10 @@ def test_every_ending_is_written_as_python_writes_it(cli, tmp_path, ending):
     assert target.read_bytes() == expected.read_bytes()
 
 
-def test_an_ending_that_tells_nothing_gets_the_table(cli, tmp_path):
-    done = cli("pool", KEYWORD, "--depth", 2, "-o", tmp_path / "pool.other")
+def test_a_name_without_an_ending_gets_the_table(cli, tmp_path):
+    done = cli("pool", KEYWORD, "--depth", 2, "-o", tmp_path / "pool")
     assert (done.returncode, done.stderr) == (0, "")
-    text = (tmp_path / "pool.other").read_text()
+    text = (tmp_path / "pool").read_text()
     assert text == cli("pool", KEYWORD, "--depth", 2).stdout
 
 

@@ -76,7 +76,7 @@ BELOW = {
         "subtopic_family",
     ],
     "vectors": ["Case", "cases", "conformance", "conformance_of_command"],
-    "writing": ["endings", "flat_name", "formats", "render", "sql", "write_text"],
+    "writing": ["endings", "flat_name", "formats", "render", "sql", "write_result", "write_text"],
 }  # fmt: skip
 # The data comes first, by place; everything else by keyword.
 BY_PLACE = {
@@ -178,6 +178,7 @@ BY_PLACE = {
     "reference_judgments": ["run"],
     "read_subtopics": ["judgments"],
     "render": ["result", "format"],
+    "write_result": ["result", "path"],
     "save_baseline": ["scores", "path"],
     "similar": ["runs", "by"],
     "similar_measures": ["judgments", "runs", "measures", "by"],

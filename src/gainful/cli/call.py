@@ -24,6 +24,7 @@ from gainful.cli.option_table import (
     option_name,
 )
 from gainful.cli.project import current_project, is_set, is_typed, set_aside
+from gainful.message_texts import did_you_mean
 
 _CALLED_JUDGMENTS = re.compile(r"qrels|judge?ments", re.IGNORECASE)
 _HEAD = 1 << 16  # bytes, enough to recognise the numbers of most files
@@ -438,7 +439,9 @@ def refuse_standard_input(what: str, *files: str) -> None:
         raise click.UsageError(f"{what} cannot be read from standard input: pass files.")
 
 
-_WITHOUT_NOTES = ("csv", "tsv", "jsonl")
+FOR_PEOPLE = ("table", "markdown", "latex", "html")
+"""The formats that round numbers."""
+_WITHOUT_NOTES = ("csv", "tsv", "jsonl", "parquet")
 _PACKINGS = (".gz", ".zst")
 _COLUMNS_OF_FILES = 80  # regardless of the terminal
 _INSTEAD = {
@@ -452,32 +455,35 @@ Rules = tuple[Sequence[str], Sequence[str]]
 
 def formats_of(of: str = "tables") -> tuple[str, ...]:
     """Return the formats of tables, or of tables that are also another kind of file, such as pools."""
-    others = () if of == "tables" else gf.writing.endings(of=of).values()
-    return tuple(dict.fromkeys((*gf.writing.formats(), *others)))
+    return tuple(dict.fromkeys((*gf.writing.formats(), *gf.writing.endings(of=of).values())))
 
 
 def format_of(options: Options, of: str = "tables") -> str:
     """Return the format of --format, or the one that the name of the output promises; the first by default.
 
-    A name that promises a run or judgments is rejected if the output is a table.
+    Rejects a name that promises anything else, and binary output on a terminal.
     """
     output, endings, formats = options["output"] or "", gf.writing.endings(of=of), formats_of(of)
     path = Path(output.lower())
     is_packed = path.suffix in _PACKINGS
-    if of == "tables" and (is_packed or endings.get(path.suffix) == "parquet"):
-        raise click.UsageError(
-            f"The output is text. To write {path.suffix}, use gainful convert, or scores.write() in Python."
-        )
     refuse_other_endings(output)
-    if options["format"] is not None:
-        return str(options["format"])
     ending = (Path(path.stem) if is_packed else path).suffix
     promised = endings.get(ending, ending[1:])  # the name of a format is also an extension
-    if promised in formats:
-        return promised
+    format_ = options["format"] or promised
+    if format_ == "parquet" and is_packed:
+        raise click.UsageError(f"{output}: Parquet is compressed internally. Omit {path.suffix}.")
+    if format_ == "parquet" and output in ("", "-") and sys.stdout.isatty():
+        raise click.UsageError("Parquet is a binary format: pass -o FILE.")
+    if format_ in formats:
+        return str(format_)
     if ending in gf.writing.endings(of="documents"):
         raise click.UsageError(
             f"{output}: the output is a table, but {ending} promises a run or judgments. {_known_endings(endings)}"
+        )
+    if ending:
+        raise click.UsageError(
+            f"{output}: {ending} isn't the extension of a format. {did_you_mean(ending, endings)} "
+            "Or pass --format, or omit the extension."
         )
     return formats[0]
 
@@ -501,7 +507,7 @@ def refuse_other_endings(output: str | None, *right: str) -> None:
 
 
 def _known_endings(endings: dict[str, str]) -> str:
-    known = [ending for ending, name in endings.items() if name != "parquet" and ending != ".htm"]
+    known = [ending for ending in endings if ending != ".htm"]
     return f"End the name in {', '.join(known[:-1])} or {known[-1]}, or omit the extension."
 
 
@@ -565,17 +571,23 @@ def print_result(
         rendering: more keywords of `render`.
     """
     format_ = format_of(options)
-    to_file = options["output"] not in (None, "-")
-    text = gf.writing.render(
-        result,
-        format_,
-        width=_COLUMNS_OF_FILES if to_file else None,
-        verbose=to_file or options.get("verbose", False),
-        digits=options.get("digits"),
-        **rendering,
-    )
-    text = _json_with_gate(text, gate) if format_ == "json" else text
-    write(text, options["output"], has_verdicts=format_ == "table")
+    output = options["output"] or "-"
+    if format_ == "parquet":
+        text = ""
+        with seen_enough():
+            gf.writing.write_result(result, output, format=format_, **rendering)
+    else:
+        to_file = output != "-"
+        text = gf.writing.render(
+            result,
+            format_,
+            width=_COLUMNS_OF_FILES if to_file else None,
+            verbose=to_file or options.get("verbose", False),
+            digits=options.get("digits"),
+            **rendering,
+        )
+        text = _json_with_gate(text, gate) if format_ == "json" else text
+        write(text, output, has_verdicts=format_ == "table")
     is_list = format_ == "json" and text.startswith("[")
     if format_ in _WITHOUT_NOTES or is_list:
         if notes is None:

@@ -38,7 +38,6 @@ _CLICK_LOG = (
 _MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 _CACHE = ".answers.jsonl"
 _LETTERS = 4  # characters per token, roughly
-_NOTED = ("table", "markdown", "latex", "html")  # formats with room for a summary
 
 
 @command("gainful pool bm25.run dense.run --judgments qrels.txt -m nDCG@10 --budget 50")
@@ -80,7 +79,7 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
         make = gf.judging.next_to_judge
         documents = call.work(make, judgments, named, options=options, **how)
     call.write_documents(documents, options, format_)
-    if format_ not in _NOTED:
+    if format_ not in call.FOR_PEOPLE:
         tell(documents.summary)
 
 
@@ -404,7 +403,7 @@ def collect(source: str, **options: Any) -> None:
         tell(grades.summary)
         return
     call.write_documents(grades, options, format_)
-    if format_ not in _NOTED or output is not None:
+    if format_ not in call.FOR_PEOPLE or output is not None:
         tell_some(
             [
                 f"unjudged: query {item.query}, document {item.doc}, {item.why}"

@@ -158,7 +158,7 @@ def config(context: click.Context, /, trust: bool, **options: Any) -> None:
     if trust and file is None:
         raise click.UsageError("--trust: found no project file to trust.")
     project = None if file is None else _checked(read_settings(file))
-    rows = _rows(project, context, exact=call.format_of(options) in ("csv", "tsv", "json", "jsonl"))
+    rows = _rows(project, context, exact=call.format_of(options) not in call.FOR_PEOPLE)
     title = "" if project is None else f"Settings of {project}"
     call.print_result(Table(["setting", "value", "from"], rows, title=title), options)
     if project is None:
@@ -346,13 +346,15 @@ def _on_output() -> Iterator[Part]:
     Data goes to standard output or to --output, everything else to standard error. An existing file is replaced once the new
     one is complete. Its extension selects the format, unless --format does.
     """
-    endings: dict[str, list[str]] = {name: [] for name in gf.writing.formats()}
+    endings: dict[str, list[str]] = {}
     for ending, name in gf.writing.endings().items():
         endings.setdefault(name, []).append(ending)
-    yield "Formats", [(name, ", ".join(endings[name])) for name in gf.writing.formats()]
+    names = (*gf.writing.formats(), "parquet")
+    yield "Formats", [(name, ", ".join(endings[name])) for name in names]
     yield (
-        "table, markdown, latex and html round numbers; the other formats contain all digits. csv, tsv "
-        "and jsonl have no room for notes: policy and coverage are printed to standard error."
+        "table, markdown, latex and html round numbers; the other formats contain all digits. csv, tsv, jsonl "
+        "and parquet have no room for notes: policy and coverage are printed to standard error. With .gz or .zst "
+        "after the extension, the file is compressed."
     )
     yield "Exit codes", _EXITS
 

@@ -251,7 +251,7 @@ def recommend(runs: tuple[str, ...], **options: Any) -> None:
             tell(note)
         return
     per_user, interval = options["per_user"], options["interval"]
-    for_people = call.format_of(options) in ("table", "markdown", "latex", "html")
+    for_people = call.format_of(options) in call.FOR_PEOPLE
     is_table = for_people and len(results) == 1 and not per_user and not interval
     how = {"per_query": per_user, "interval": interval, "level": options["level"]}
     call.print_result(scores.table() if is_table else results, options, **how)

@@ -462,11 +462,11 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--digits >=0<=17": "The number of decimals, in formats that round numbers.",
     },
     "format": {
-        f"--format, -f [{'|'.join(gf.writing.formats())}]": "The output format; table, markdown, latex and html round numbers.  "
+        f"--format, -f [{'|'.join((*gf.writing.formats(), 'parquet'))}]": "The output format; table, markdown, latex and html round numbers.  "
         "[default: from the extension of --output, or table]",
     },
     "output": {
-        "--output, -o FILE": "Write to this file instead of standard output. An existing file is replaced only once the output is complete.",
+        "--output, -o FILE": "Write to this file instead of standard output; its extension, such as .csv, .jsonl, .parquet or .csv.gz, selects the format. An existing file is replaced only once the output is complete.",
     },
     "verbose": {
         "--verbose": "Print the full policy under the table, as output files do. By default, print only the choices that differ from the defaults.",

@@ -1,6 +1,7 @@
 """`render`: scores, explanations, attributions, findings and the catalogue in every format."""
 
 import math
+import os
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -102,13 +103,79 @@ def render(
     write = WRITERS[format]
     if write is as_text:
         write = partial(as_text, width=width, verbose=verbose)
+    if format == "table" and _is_brief(result) and not (interval or per_query or verbose):
+        return result.brief_text(width=width, digits=digits)
+    return _rendered(
+        result, format, write, per_query=per_query, digits=digits, interval=interval, level=level
+    )
+
+
+def write_result(
+    result: Renderable,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - as in `render`
+    per_query: bool = False,
+    interval: str | None = None,
+    level: float = 0.95,
+) -> None:
+    """Write what `render` returns to a file, which is replaced only when the new one is complete.
+
+    Args:
+        result: as in `render`.
+        path: the path of the file; `-` is standard output.
+        format: one of `formats()`, or parquet, which contains the table that csv contains. If None, it follows
+            from the name: .csv, .tsv, .json, .jsonl, .parquet, .md, .tex, .html, .txt. All formats except
+            Parquet are compressed if the name ends in .gz or .zst.
+        per_query: as in `render`.
+        interval: as in `render`.
+        level: as in `render`.
+
+    >>> import tempfile, pathlib, gainful as gf
+    >>> scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.7}}, ["nDCG@10", "CG"])
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "scores.csv")
+    >>> gf.writing.write_result({"mine": scores}, path, per_query=True)
+    >>> print(path.read_text(), end="")
+    run,query,nDCG@10,CG
+    mine,q,0.6309297535714575,1.0
+    """
+    # Imported here because most calls write nothing.
+    from gainful.output.writing.output_files import TABLES, read_naming, write_text
+    from gainful.output.writing.table_files import write_table
+
+    chosen = read_naming(path, format, TABLES).format
+    how: dict[str, Any] = {"per_query": per_query, "interval": interval, "level": level}
+    if chosen != "parquet":
+        write_text(f"{render(result, chosen, width=SCREEN, verbose=True, **how)}\n", path)
+        return
+    tables: list[Table] = []
+
+    def keep(table: Table) -> str:
+        tables.append(table)
+        return ""
+
+    _rendered(result, "csv", keep, digits=None, **how)
+    rows: Any = result.per_query if per_query and hasattr(result, "per_query") else result
+    id_types = rows._id_types() if hasattr(rows, "_id_types") else {}  # noqa: SLF001 - of results, which are ours
+    write_table(tables[0], path, format=chosen, id_types=id_types)
+
+
+def _rendered(
+    result: Any,
+    format: str,  # noqa: A002
+    write: Callable[[Table], str],
+    *,
+    per_query: bool,
+    digits: int | None,
+    interval: str | None,
+    level: float,
+) -> str:
+    """Return a result as text, whose tables a function writes; in csv, there is exactly one."""
     if interval is not None and per_query:
         return _per_query_intervals(result, write, level=level, digits=digits)
     if interval is not None or (not per_query and _is_sliced(result)):
         method = "hall" if interval is None else interval
         return _intervals(result, format, write, method=method, level=level, digits=digits)
-    if format == "table" and _is_brief(result) and not (per_query or verbose):
-        return result.brief_text(width=width, digits=digits)
     match result:
         case Family() | Dialect():
             return _one(result, format, write)
@@ -137,7 +204,7 @@ def _result(
 
     if format == "table" and isinstance(result, Account):
         return account_as_text(result, write)
-    if isinstance(result, Account | Findings):
+    if isinstance(result, Account | Findings) and format in _FOR_PEOPLE:
         return result.rendered(format)
     if callable(getattr(result, "table", None)):
         return _tabular(result, format, write, per_query=per_query, digits=digits)

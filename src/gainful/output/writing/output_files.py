@@ -52,7 +52,7 @@ def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) ->
     Args:
         text: the text to write, as UTF-8. File names that aren't valid text are written with their
             original bytes.
-        path: the path of the file; `-` is standard output.
+        path: the path of the file; `-` is standard output. The text is compressed if the name ends in .gz or .zst.
         dry: only reject a path that cannot be written, before work whose result goes there,
             without changing anything.
     """
@@ -74,7 +74,9 @@ def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) ->
     with suppress(_Never), replacing(path) as file:
         if dry:
             raise _Never
-        file.write_bytes(content)
+        packing = PACKINGS.get(PurePath(name).suffix.lower())
+        with file.open("wb") as opened:
+            opened.writelines([content] if packing is None else packing([content]))
 
 
 @contextmanager

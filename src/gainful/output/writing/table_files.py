@@ -1,13 +1,15 @@
 """Writes tables to files: the results of the engine, and the cells of a rendered table."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from gainful.output.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
+from gainful.array_types import AnyArray
+from gainful.output.rendering.table_formats import SCREEN, WRITERS, Table, as_text
 from gainful.output.writing.output_files import (
     PACKINGS,
     TABLES,
@@ -96,22 +98,30 @@ def write_table(
 
 
 def _select(table: Table, session: Session, id_types: Mapping[str, IdType]) -> str:
-    """Pass the cells to the engine, with numbers as float64 and missing values as null."""
+    """Pass the cells to the engine, with numbers as int64 or float64 and missing values as null."""
     columns: Columns = {}
     selected = []
+    cells_of = table.columns_by_name()
     for place, (name, numeric) in enumerate(zip(table.columns, table.numeric(), strict=True)):
-        cells: list[Cell] = [row[place] for row in table.rows]
+        cells = cells_of[name]
         present = np.array([cell is not None for cell in cells])
         columns[f"known{place}"] = present
         columns[f"cell{place}"] = (
-            np.array([cell if cell is not None else np.nan for cell in cells], np.float64)
-            if numeric
-            else np.array([str(cell) for cell in cells], object)
+            _numbers(cells) if numeric else np.array([*map(str, cells)], object)
         )
         # The engine treats NaN as missing, but only None is.
-        cell = f"coalesce(cell{place}, 'nan'::DOUBLE)" if numeric else f"cell{place}"
+        has_nan = columns[f"cell{place}"].dtype.kind == "f"
+        cell = f"coalesce(cell{place}, 'nan'::DOUBLE)" if has_nan else f"cell{place}"
         if name in id_types and not numeric:
             texts = [None if cell is None else str(cell) for cell in cells]
             cell = f"CAST({cell} AS {id_types[name].engine_type(texts)})"
         selected.append(f"CASE WHEN known{place} THEN {cell} END AS {name_quoted(name)}")
     return f"SELECT {', '.join(selected)} FROM {session.register('cells', columns)}"
+
+
+def _numbers(cells: Sequence[Any]) -> AnyArray:
+    """Return the numbers of a column, with any number for missing ones: integers if all are integers that fit."""
+    present = [cell for cell in cells if cell is not None]
+    if present and all(type(cell) is int and -(2**63) <= cell < 2**63 for cell in present):
+        return np.array([0 if cell is None else cell for cell in cells], np.int64)
+    return np.array([np.nan if cell is None else cell for cell in cells], np.float64)
