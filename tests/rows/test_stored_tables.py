@@ -193,6 +193,159 @@ def test_a_key_of_several_columns(folder, cli):
         gf.evaluate("graded.csv", "slashes.csv", "nDCG", columns=columns)
 
 
+KEYED = [("2026-11-01", "de", "q1"), ("2026-11-01", "fr", "q1"), ("2026-11-02", "de", "q1")]
+PARTS = ["day", "segment", "query_id"]
+JOINED = ["/".join(key) for key in KEYED]
+
+
+def table_of(columns, rows, form, name):
+    """A table with keys of several columns: in front of other cells, in a form that people use."""
+    frame = pd.DataFrame([(*key, *row) for key, row in rows], columns=[*PARTS, *columns])
+    path = f"{name}.{form}"
+    match form:
+        case "csv":
+            frame.to_csv(path, index=False)
+        case "parquet":
+            frame.to_parquet(path, index=False)
+        case "jsonl":
+            frame.to_json(path, orient="records", lines=True)
+        case "frame":
+            return frame
+        case "records":
+            return frame.to_dict("records")
+    return path
+
+
+FORMS = ("csv", "parquet", "jsonl", "frame", "records")
+# Each table that accompanies judgments and runs: its columns besides the key, its rows, and a value to check.
+BESIDES = {
+    "slices": (["kind"], [("x",), ("y",), ("x",)], lambda scores: {s.value for s in scores.slices if s.column == "kind"} == {"x", "y"}),
+    "weights": (["traffic"], [(3.0,), (0.0,), (0.0,)], lambda scores: scores["nDCG"] == 1.0),
+    "clusters": (["user"], [("u",), ("u",), ("v",)], lambda scores: scores.sample is not None),
+    "confidence": (["confidence"], [(0.9,), (0.5,), (0.1,)], lambda scores: scores["nAUC(nDCG)"] is not None),
+    "sessions": (["session"], [("s1",), ("s1",), ("s2",)], lambda scores: len(scores.per_query) == 2),
+    "nuggets": (["nugget", "doc", "support"], [("n", "a", "support"), ("n", "b", "support"), ("n", "b", "support")], lambda scores: scores["NuggetRecall@5"] == 1.0),
+    "abstentions": (["doc", "probability"], [("a", 0.5), ("b", 0.5), ("b", 0.5)], lambda scores: scores["UDCG@5"] > 0),
+    "subtopics": (["subtopic", "doc", "grade"], [("s", "a", 1), ("s", "b", 1), ("s", "b", 1)], lambda scores: scores["alpha_nDCG@5"] == 1.0),
+}  # fmt: skip
+MEASURES_OF = {
+    "confidence": "nAUC(nDCG)", "sessions": "session_nDCG", "nuggets": "NuggetRecall@5", "abstentions": "UDCG@5",
+    "subtopics": "alpha_nDCG@5",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "form"),
+    [
+        *(("slices", form) for form in FORMS),
+        *((kind, "csv") for kind in BESIDES if kind != "slices"),
+    ],
+)
+def test_tables_beside_judgments_have_keys_of_several_columns(tmp_path, monkeypatch, kind, form):
+    monkeypatch.chdir(tmp_path)
+    graded = [*zip(KEYED, [("a", 1), ("a", 1), ("b", 1)], strict=True)]
+    ranked = [*zip(KEYED, [("a", 2.0), ("b", 2.0), ("b", 2.0)], strict=True)]
+    judgments = table_of(["doc", "grade"], graded, form, "judgments")
+    run = table_of(["doc", "score"], ranked, form, "run")
+    columns, cells, is_right = BESIDES[kind]
+    table = table_of(columns, [*zip(KEYED, cells, strict=True)], form, kind)
+    measure = MEASURES_OF.get(kind, "nDCG")
+    how = {"columns": {"query": "day, segment,query_id"}, kind: table}
+    scores = gf.evaluate(judgments, run, measure, **how)
+    assert is_right(scores)
+    if kind != "sessions":
+        assert {*scores.per_query.to_dict()} == {*JOINED}
+    if kind == "subtopics":  # judgments, whose columns are named
+        return
+    # A table whose keys are joined already is read as well.
+    joined = pd.DataFrame(
+        [(key, *row) for key, row in zip(JOINED, cells, strict=True)], columns=["query", *columns]
+    )
+    assert gf.evaluate(judgments, run, measure, **how | {kind: joined}).means == scores.means
+
+
+def test_slices_leave_out_the_part_of_a_key_that_is_called_like_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    graded = table_of(["doc", "grade"], [(key, ("a", 1)) for key in KEYED], "csv", "graded")
+    ranked = table_of(["doc", "score"], [(key, ("a", 1)) for key in KEYED], "csv", "ranked")
+    slices = table_of(
+        ["kind"], [(key, (kind,)) for key, kind in zip(KEYED, "xyx", strict=True)], "csv", "slices"
+    )
+    for columns in (
+        {"query": "day,segment,query_id"},
+        {"query": "day,segment,query_id", "slices.query": "day,segment,query_id"},
+    ):
+        scores = gf.evaluate(graded, ranked, "nDCG", columns=columns, slices=slices)
+        assert {one.column for one in scores.slices} == {"day", "segment", "kind"}
+
+
+def test_documents_and_items_have_keys_of_several_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns = {"doc": "shop,sku"}
+    graded = pd.DataFrame(
+        {"query": ["q", "q"], "shop": ["s", "t"], "sku": ["1", "1"], "grade": [1, 0]}
+    )
+    ranked = graded.rename(columns={"grade": "score"})
+    lengths = graded[["shop", "sku"]].assign(words=[100, 400])
+    graded.to_csv("graded.csv", index=False)
+    ranked.to_csv("ranked.csv", index=False)
+    lengths.to_csv("lengths.csv", index=False)
+    joined = {"s/1": {"words": 100}, "t/1": {"words": 400}}
+    values = [
+        gf.evaluate("graded.csv", "ranked.csv", "TBG", columns=columns, lengths=given)["TBG"]
+        for given in ("lengths.csv", joined)
+    ]
+    assert values[0] == values[1] > 0
+    graded[["shop", "sku"]].assign(genre=["x", "y"]).to_csv("items.csv", index=False)
+    diversity = [
+        gf.recommending.evaluate_recommendations(
+            "ranked.csv", "ILD(by=genre)@2", items=given, columns=columns
+        )["ILD(by=genre)@2"]
+        for given in ("items.csv", {"s/1": {"genre": "x"}, "t/1": {"genre": "y"}})
+    ]
+    assert diversity == [1.0, 1.0]
+    page = gf.report(
+        "graded.csv", {"one": "ranked.csv"}, "nDCG@5", columns=columns,
+        docs=graded[["shop", "sku"]].assign(title=["the first text", "another"]),
+    ).to_html()  # fmt: skip
+    assert page
+    evidence = graded[["query", "shop", "sku"]].assign(start=0, end=5)
+    chunks = ranked.assign(start=[0, 3], end=[5, 9])
+    scores = gf.evaluate(
+        evidence, chunks, "evidence_recall@2", columns=columns, offsets="characters"
+    )
+    assert scores["evidence_recall@2"] > 0
+
+
+def test_clicks_have_keys_of_several_columns(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    log = [
+        (key, (f"s{number}", doc, rank, int(rank == number % 2)))
+        for number in range(6)
+        for key in KEYED[:2]
+        for rank, doc in enumerate("ab")
+    ]
+    names = ["session", "doc", "position", "clicked"]
+    for form in FORMS:
+        given = table_of(names, log, form, "log")
+        read = gf.behaviour.read_log(given, columns={"query": "day,segment,query_id"})
+        assert {*gf.behaviour.click_judgments(read)} == {*JOINED[:2]}
+    done = cli("clicks", "log.csv", "--columns", "query=day,segment,query_id", "-f", "csv")
+    assert done.returncode == 0, done.stderr
+    assert {line.split(",")[0] for line in done.stdout.splitlines()[1:]} == {*JOINED[:2]}
+
+
+def test_strata_and_texts_have_keys_of_several_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(("2026", f"s{n % 2}", str(n)), ("a", 1)) for n in range(12)]
+    graded = table_of(["doc", "grade"], rows, "csv", "graded")
+    strata = table_of(["part"], [(key, (key[1],)) for key, _ in rows], "csv", "strata")
+    columns = {"query": "day,segment,query_id"}
+    design = gf.judging.sample_queries(graded, 4, strata=strata, by="part", columns=columns)
+    assert {stratum.name for stratum in design.strata} == {"s0", "s1"}
+    assert all(query.count("/") == 2 for query in design.queries)
+
+
 def test_addresses_on_the_command_line(folder, cli):
     done = cli(
         "evaluate", "sql:SELECT query, doc, 1 AS grade FROM 'run.csv'", "one=wh.duckdb::bm25",

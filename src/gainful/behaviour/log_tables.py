@@ -27,6 +27,7 @@ from gainful.rows.duckdb_engine import (
 )
 from gainful.rows.files import LocalFile, is_parquet, path_of
 from gainful.rows.input_types import TableLike
+from gainful.rows.keys_of_several_columns import columns_of_key, joined_columns, keys_in_sql
 from gainful.rows.parquet_and_frame_tables import (
     described_columns,
     readable,
@@ -178,6 +179,12 @@ def opened_table(
     with reading_table(name):
         source = _relation(given, name, session)
         relation, types = _flattened(source, session, name)
+        keys = joined_columns([text for text in columns.values() if isinstance(text, str)])
+        joined = keys_in_sql(keys, types, lambda sql: session.rows(f"{sql} {relation}"))
+        if joined:
+            parts = {part for key in keys for part in columns_of_key(key)}
+            relation = f"FROM (SELECT * EXCLUDE ({', '.join(map(name_quoted, parts))}), {joined} {relation})"
+            types = dict(described_columns(relation, session, name))
         has_numbers = (
             relation == source and _is_one_parquet_file(given) and _ROW_NUMBER not in types
         )

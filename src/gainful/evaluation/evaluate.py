@@ -520,7 +520,7 @@ def evaluate_subtopics(
         request = Request(asked, policy.folding(chunks=False), None, {"subtopics": judged})
         best = subtopics.best_grades(judged)
         reader = Reader(best, request.policy, session, columns, None)
-        likely = subtopics.read_weights(weights, judged)
+        likely = subtopics.read_weights(weights, judged, session)
         reader.once("subtopics", lambda: (judged, likely))
         scores = _measure_run(reader, run, request, None, whole=True)
         reader.warn_of_marks()

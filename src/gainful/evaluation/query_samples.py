@@ -190,9 +190,10 @@ def read_sample(
     passed = {name: options[name] for name in SAMPLING if options.get(name) is not None}
     if not passed:
         return None
+    keys: Mapping[str, str] = options.get("columns") or {}
     weights, population = None, None
     if "weights" in passed:
-        weights = _weights(*_column("weights", passed["weights"], metadata))
+        weights = _weights(*_column("weights", passed["weights"], metadata, keys))
     if "population" in passed:
         population = _population(passed["population"])
         if "strata" not in passed:
@@ -200,7 +201,7 @@ def read_sample(
         if weights is not None:
             raise InputError("population", "weights or a population, not both", "both")
     labels = {
-        name: _labels(name, passed[name], metadata)
+        name: _labels(name, passed[name], metadata, keys)
         for name in ("clusters", "strata")
         if name in passed
     }
@@ -208,20 +209,26 @@ def read_sample(
         weights,
         labels.get("clusters"),
         labels.get("strata"),
-        _arrival(*_column("arrival", passed["arrival"], metadata)) if "arrival" in passed else None,
+        _arrival(*_column("arrival", passed["arrival"], metadata, keys))
+        if "arrival" in passed
+        else None,
         population,
     )
 
 
-def _column(name: str, value: object, metadata: InputTable | None) -> tuple[InputTable, str]:
+def _column(
+    name: str, value: object, metadata: InputTable | None, keys: Mapping[str, str]
+) -> tuple[InputTable, str]:
     """Return the table and the column of an option: of the slices, or of a table of its own."""
     if isinstance(value, str) and metadata is not None and value in metadata.columns:
         return metadata, value
     if isinstance(value, str) and not {*value} & {*"./\\-"} and not os.path.exists(value):  # noqa: PTH110 - also of a name too long for a path
         raise _unknown_column(name, value, metadata)
-    table = read_table(value, QUERIES, name)
-    usual = [column for column in table.columns if column.lower() in _NAMES[name]]
-    several = [*table.columns] if len(table.columns) > 1 else []
+    table = read_table(value, QUERIES, name, keys=keys)
+    parts = [part.strip() for part in table.called.get("query", "").split(",")]  # of a key
+    columns = [column for column in table.columns if column not in parts]
+    usual = [column for column in columns if column.lower() in _NAMES[name]]
+    several = columns if len(columns) > 1 else []
     if several and len(usual) != 1:
         raise InputError(
             table.name,
@@ -229,7 +236,7 @@ def _column(name: str, value: object, metadata: InputTable | None) -> tuple[Inpu
             f"{len(several)}: {', '.join(several[:6])}",
             f"Name it: slices=…, {name}={several[0]!r}; on the command line --slices FILE --{name} {several[0]}.",
         )
-    return table, usual[0] if several else next(iter(table.columns))
+    return table, usual[0] if several else columns[0]
 
 
 def _unknown_column(name: str, value: str, metadata: InputTable | None) -> InputError:
@@ -264,13 +271,15 @@ def _label_by(label: Callable[[str], object], name: str, query: str) -> str:
         raise InputError(name, "a function from the id of a query to its label", found) from problem
 
 
-def _labels(name: str, value: object, metadata: InputTable | None) -> Callable[[str], str]:
+def _labels(
+    name: str, value: object, metadata: InputTable | None, keys: Mapping[str, str]
+) -> Callable[[str], str]:
     """Return a function from the id of a query to its label."""
     if isinstance(value, str) and value.startswith(BY_ID) and len(value) > len(BY_ID):
         return partial(id_before, value.removeprefix(BY_ID))
     if callable(value):
         return partial(_label_by, value, name)
-    table, column = _column(name, value, metadata)
+    table, column = _column(name, value, metadata, keys)
     texts = dict(zip(table["query"], table.texts(column), strict=True))
     labels: dict[str, str] = {query: label for query, label in texts.items() if label is not None}
     return partial(_label_in, labels, name)

@@ -133,8 +133,8 @@ def read_slices(
     columns = read_columns(options.get("columns"))
     name = columns.pop(SLICES_QUERY, None)
     if name is None:
-        return read_table(slices, SLICES, "slices"), options
-    table = read_table(slices, SLICES, "slices", columns={"query": name})
+        return read_table(slices, SLICES, "slices", keys=columns), options
+    table = read_table(slices, SLICES, "slices", columns={"query": name}, keys={})
     if not table.has_columns:
         Columns({SLICES_QUERY: name}).refuse_unused()
     return table, {**options, "columns": {**columns}}

@@ -112,7 +112,7 @@ def best_grades(judged: Judged) -> dict[str, dict[str, float]]:
     return by_query
 
 
-def read_weights(weights: object, judged: Judged) -> Weights | None:
+def read_weights(weights: object, judged: Judged, session: Session | None = None) -> Weights | None:
     """Read the weights of the subtopics of every judged query; None without weights.
 
     >>> read_weights({"q": {"a": 3, "b": 1}}, {"q": {"a": {}, "b": {}}})
@@ -120,7 +120,7 @@ def read_weights(weights: object, judged: Judged) -> Weights | None:
     """
     if weights is None:
         return None
-    table = read_table(weights, WEIGHTS, "weights")
+    table = read_table(weights, WEIGHTS, "weights", session=session)
     by_query: dict[str, dict[str, float]] = {}
     rows = zip(table["query"], table["subtopic"], table["weight"], strict=True)
     for query, subtopic, weight in rows:
@@ -288,7 +288,7 @@ def values_of_run(
     def read() -> tuple[Judged, Weights | None]:
         given = options["subtopics"]
         judged, _ = read_judged(given, reader.columns, reader.policy, reader.session)
-        return judged, read_weights(options.get("subtopic_weights"), judged)
+        return judged, read_weights(options.get("subtopic_weights"), judged, reader.session)
 
     topics = topics_of(*reader.once("subtopics", read), reader.lists(run), policy)
     digest = _hash_of_judgments(topics)

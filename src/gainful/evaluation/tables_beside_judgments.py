@@ -62,6 +62,7 @@ from gainful.output.rendering.table_formats import Table
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import IdType, decided_type
 from gainful.rows.input_types import Judgments, Run, SamplingOptions, TableLike
+from gainful.rows.run_and_judgment_columns import columns_in
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.side_table_columns import QUERIES
 from gainful.rows.side_table_reader import read_table
@@ -354,8 +355,9 @@ def _evaluated(
     options: RecommendingOptions,
 ) -> dict[str, RecommendationScores]:
     asked = None if measures is None else read_measures_of(ITEMS, measures)
-    slices = options.get("slices")
-    sample = read_sample(options, None if slices is None else read_table(slices, QUERIES, "slices"))
+    slices, keys = options.get("slices"), columns_in(options)
+    table = None if slices is None else read_table(slices, QUERIES, "slices", keys=keys)
+    sample = read_sample(options, table)
     arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
     ranked, types = {}, {}
     with opened_session(options) as (session, columns):

@@ -342,6 +342,7 @@ def opened_session(options: Mapping[str, Any]) -> Iterator[tuple[Session, Column
     if progress is not None:
         arguments.function(progress, "progress")
     with Session(options.get("engine"), progress) as session, at_most(session.engine.threads):
+        session.column_names = columns
         yield session, columns
         session.tell(1.0)
     if columns is not given:  # otherwise, they are checked where they were read

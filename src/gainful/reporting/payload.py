@@ -298,7 +298,7 @@ def _table_of(inputs: ReportInputs) -> _Table:
     for result in inputs.evaluated.values():
         judged |= dict(zip(result.queries, result.judged.tolist(), strict=True))
     odd = {*first.coverage.missing, *first.coverage.empty}
-    texts = texts_of_queries(texts_of, queries)
+    texts = texts_of_queries(texts_of, queries, inputs.reader.columns)
     return _table(queries, values, base, texts=texts, judged=judged, odd=odd)
 
 
@@ -377,7 +377,9 @@ def _details(inputs: ReportInputs, table: _Table, budget: int) -> tuple[Packed, 
         return Packed(), _NO_IDS
     packed = pack(_made(inputs, table, budget), budget)
     if inputs.docs is not None:
-        captions = captions_of_docs(inputs.docs, docs_in(d for _, d in packed.items()))
+        captions = captions_of_docs(
+            inputs.docs, docs_in(d for _, d in packed.items()), inputs.reader.columns
+        )
         packed = pack(((p, with_captions(d, captions)) for p, d in packed.items()), budget)
     all_of_them = len(packed) == len(table.queries)
     return packed, None if all_of_them else f"the page stays below 5 MB: it shows {table.why}"

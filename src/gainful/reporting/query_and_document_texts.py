@@ -1,7 +1,7 @@
 """The texts of queries and documents for a report, cut to a length that can be read at a glance."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gainful.errors import warn
@@ -21,7 +21,9 @@ class Caption:
     text: str | None
 
 
-def texts_of_queries(source: object, queries: Collection[str]) -> dict[str, str]:
+def texts_of_queries(
+    source: object, queries: Collection[str], keys: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Return the text of each query that has one.
 
     >>> texts_of_queries({"q1": "what is a ranking"}, ["q1", "q2"])
@@ -29,20 +31,28 @@ def texts_of_queries(source: object, queries: Collection[str]) -> dict[str, str]
     """
     if source is None:
         return {}
-    captions = read_captions(source, QUERY_TEXTS, "queries", frozenset(queries), _QUERY)
+    captions = read_captions(source, QUERY_TEXTS, "queries", frozenset(queries), _QUERY, keys=keys)
     texts = {query: caption.text or caption.title for query, caption in captions.items()}
     return {query: text for query, text in texts.items() if text is not None}
 
 
-def captions_of_docs(source: object, docs: Collection[str]) -> dict[str, Caption]:
+def captions_of_docs(
+    source: object, docs: Collection[str], keys: Mapping[str, str] | None = None
+) -> dict[str, Caption]:
     """Return the title and the beginning of each document that has a text."""
     if source is None or not docs:
         return {}
-    return read_captions(source, DOC_TEXTS, "docs", frozenset(docs), _SNIPPET)
+    return read_captions(source, DOC_TEXTS, "docs", frozenset(docs), _SNIPPET, keys=keys)
 
 
 def read_captions(
-    source: object, roles: Roles, name: str, ids: Collection[str], longest: int
+    source: object,
+    roles: Roles,
+    name: str,
+    ids: Collection[str],
+    longest: int,
+    *,
+    keys: Mapping[str, str] | None = None,
 ) -> dict[str, Caption]:
     """Return the title and the text of some ids; warn if there are none for any of them.
 
@@ -58,11 +68,12 @@ def read_captions(
         name: the name of the source in messages.
         ids: the ids to look up.
         longest: the maximum number of characters of a title or a text.
+        keys: the caller's names of columns in judgments and runs, which may join several into one key.
 
     >>> read_captions({"q1": "a  question that goes on"}, QUERY_TEXTS, "queries", {"q1"}, 20)
     {'q1': Caption(title=None, text='a question that goe…')}
     """
-    table = read_table(source, roles, name, wanted=ids)
+    table = read_table(source, roles, name, wanted=ids, keys=keys or {})
     key = roles.keys[0].name
     if not len(table) and ids:
         first = "no ids" if table.first is None else repr(table.first)[:_SHOWN]

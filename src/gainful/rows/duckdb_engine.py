@@ -6,7 +6,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +117,7 @@ class Session:
                 shown(engine),
                 "Spark is an engine of evaluate, evaluate_runs and compare.",
             )
+        self.column_names: Mapping[str, str] = {}  # the caller's names of columns, by role
         self._progress = progress
         self._folder: Temporary | None = None
         self._database: duckdb.DuckDBPyConnection | None = None

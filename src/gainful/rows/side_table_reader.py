@@ -31,7 +31,7 @@ from gainful.rows.parquet_and_frame_tables import (
     refuse_odd_ids,
     table_or_text,
 )
-from gainful.rows.run_and_judgment_columns import Columns, asked_columns, refuse_ids
+from gainful.rows.run_and_judgment_columns import Columns, asked_columns, plain_name, refuse_ids
 from gainful.rows.side_table_columns import CHUNKS, JUDGED, Header, Role, Roles, find_header
 from gainful.rows.side_table_rows import (
     Place,
@@ -164,6 +164,7 @@ def read_table(
     columns: Mapping[str, str] | None = None,
     wanted: Collection[str] | None = None,
     session: Session | None = None,
+    keys: Mapping[str, str] | None = None,
 ) -> InputTable:
     """Read a table of any kind, from any format.
 
@@ -176,6 +177,8 @@ def read_table(
         columns: unusual column names, by role. In a text file without names, numbers from 1.
         wanted: the ids of the first key whose rows are kept; all if None.
         session: the engine's session, which reads Parquet and frames, and decompresses files.
+        keys: the caller's names of columns in judgments and runs; those of the session if None. If they join
+            several columns into one key, and the table has these columns, so does this function.
 
     >>> from gainful.rows.side_table_columns import CHUNKS
     >>> read_table([{"chunk": "c1", "doc": "d7"}], CHUNKS, "chunks").roles
@@ -190,6 +193,8 @@ def read_table(
     if isinstance(given, Mapping):
         table = _gathered(dict_table(given, reading), reading)
         return replace(table, types={roles.all[0].name: type_of_ids(given)})
+    if (joined := _with_joined_keys(given, reading, session, keys)) is not None:
+        return joined
     if isinstance(given, list | tuple):
         return _gathered(listed_records(given, reading), reading)
     with Session() if session is None else nullcontext(session) as session:
@@ -207,6 +212,66 @@ def read_table(
                 raise InputError(name, forms, type(given).__name__)
             opened = frame_table(given, frame, session, name)
         return _typed(opened, reading, session)
+
+
+_ID_OF = {
+    "user": "query",
+    "item": "doc",
+    "document": "doc",
+}  # in the names of columns that callers give
+
+
+def _keys_of_several(
+    roles: Roles, asked: Mapping[str, str], keys: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the ids of a table that may consist of several columns, by role."""
+    if not any("," in str(name) for name in (*asked.values(), *keys.values())):
+        return {}
+    from gainful.rows.keys_of_several_columns import joined_columns, key_of_several
+
+    ids = [role.name for role in roles.all if role.holds == "id"]
+    named = {
+        role: asked[role] if role in asked else key_of_several(_ID_OF.get(role, role), keys)
+        for role in ids
+    }
+    return {role: name for role, name in named.items() if name and joined_columns([name])}
+
+
+def _with_joined_keys(
+    given: object, reading: Reading, session: Session | None, keys: Mapping[str, str] | None
+) -> "InputTable | None":
+    """Read a table with the columns of each key joined; None if it has no such keys."""
+    if keys is None:
+        keys = {} if session is None else session.column_names
+    joined = _keys_of_several(reading.roles, reading.asked, keys)
+    if not joined:
+        return None
+    from gainful.rows.keys_of_several_columns import with_joined_columns
+
+    with Session() if session is None else nullcontext(session) as own:
+        table = with_joined_columns(given, [*joined.values()], own)
+        if table is given:
+            return None
+        name = path_of(given) if isinstance(given, str | os.PathLike) else reading.name
+        columns = {**reading.asked, **joined}
+        how: dict[str, Any] = {"columns": columns, "wanted": reading.wanted, "keys": {}}
+        read = read_table(table, reading.roles, name, session=own, **how)
+    return replace(read, columns=_without_parts(read, reading.roles, joined))
+
+
+def _without_parts(
+    table: "InputTable", roles: Roles, joined: Mapping[str, str]
+) -> dict[str, tuple[Cell, ...]]:
+    """Return the other columns of a table, without the parts of a key that have a usual name of an id."""
+    from gainful.rows.keys_of_several_columns import columns_of_key
+
+    usual = {name for role in roles.all if role.name in joined for name in role.names}
+    parts = {part for name in joined.values() for part in columns_of_key(name)}
+    return {
+        name: cells
+        for name, cells in table.columns.items()
+        if name not in parts or plain_name(name) not in usual
+    }
 
 
 # --- tables with typed columns

@@ -197,6 +197,12 @@ class _Reader:
     def read(self, given: object) -> SpanRows:
         """Read rows of any shape."""
         kind, session = self._kind, self._session
+        names = [*dict(self._asked).values()]
+        if any("," in name for name in names):
+            # Imported here because few keys consist of several columns.
+            from gainful.rows.keys_of_several_columns import joined_columns, with_joined_columns
+
+            given = with_joined_columns(given, joined_columns(names), session)
         if isinstance(given, str | os.PathLike):
             table = table_or_text(path_of(given), session)
             if isinstance(table, LocalFile):

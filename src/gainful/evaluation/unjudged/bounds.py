@@ -425,7 +425,7 @@ def _read_bounding(
         more = float(arguments.whole(unseen, "unseen", least=0, most=_MOST_UNSEEN))
     _refuse_unbounded(request.measures, request.policy, difference=difference)
     estimating = read_estimating(options, request, level, seed)
-    sample = read_sample({"weights": options.get("weights")})
+    sample = read_sample({name: options.get(name) for name in ("weights", "columns")})
     return Bounding(request, request.measures, grades, more, estimating, sample)
 
 

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -58,7 +58,8 @@ from gainful.rows.identifiers import examples, in_order
 from gainful.rows.input_types import Judgments, Run, TableLike
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.side_table_columns import ASSESSED
-from gainful.rows.side_table_reader import read_table
+from gainful.rows.side_table_columns import QUERIES as TABLE_OF_QUERIES
+from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.rows.spark_engine import Spark
 
 RANDOM = "random"
@@ -168,7 +169,7 @@ def calibrate(
         population = _population(people.grades, machine.grades, plan)
         _refuse_mixed(people.grades, machine.grades, request)
         result = _of_queries(
-            people, machine, population, (plan, strata, by), request, base, settings
+            people, machine, population, (plan, _read(strata, options), by), request, base, settings
         )
     return replace(result, judge=judge, remarks=(*doubts, *result.remarks))
 
@@ -177,7 +178,7 @@ def _of_queries(
     people: "_Judged",
     machine: "_Judged",
     population: Sequence[str],
-    parting: tuple[SampleDesign | None, TableLike | None, str | None],
+    parting: tuple[SampleDesign | None, InputTable | None, str | None],
     request: Request,
     base: str | None,
     settings: EstimateSettings,
@@ -484,8 +485,13 @@ def _values(judged: _Judged, queries: Sequence[str], request: Request) -> Floats
     return table
 
 
+def _read(strata: TableLike | None, options: Mapping[str, Any]) -> InputTable | None:
+    keys = options.get("columns") or {}
+    return None if strata is None else read_table(strata, TABLE_OF_QUERIES, "strata", keys=keys)
+
+
 def _strata(
-    plan: SampleDesign | None, strata: TableLike | None, by: str | None, queries: Sequence[str]
+    plan: SampleDesign | None, strata: InputTable | None, by: str | None, queries: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the queries of each stratum: the design's, unless others are requested."""
     if strata is None and by is None and plan is not None:
@@ -495,7 +501,7 @@ def _strata(
         return {name: members for name, members in members_of.items() if members}
     if strata is not None and plan is not None and len(plan.strata) > 1:
         raise InputError(
-            "strata", "None with a design that has its own", shown(strata), "Leave it out."
+            "strata", "None with a design that has its own", strata.name, "Leave it out."
         )
     return read_strata(strata, by, queries)
 

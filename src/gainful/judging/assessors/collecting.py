@@ -155,7 +155,8 @@ def collect_grades(
     )
     to_grade = read_pairs(pairs, chosen.get("depth"), chosen)
     skip = missing == "skip"
-    texts = read_texts(to_grade, queries, docs, longest=shown_upto, skip_missing=skip)
+    keys = chosen.get("columns") or {}
+    texts = read_texts(to_grade, queries, docs, longest=shown_upto, skip_missing=skip, keys=keys)
     limit = _read_limit(chosen, cost)
     work = _Work(named_model, manner, template, to_grade, texts, together, cost, limit)
     return work.done(chosen.get("cache"), progress, dry=dry)

@@ -157,7 +157,8 @@ def collect_support(
         expected = f"nuggets of the queries to read, such as {examples(queries_read)}"
         raise InputError("nuggets", expected, examples(asked) or "none")
     missing = options.get("missing_texts") == "skip"
-    texts = read_texts(to_read, queries, docs, longest=None, skip_missing=missing)
+    keys = options.get("columns") or {}
+    texts = read_texts(to_read, queries, docs, longest=None, skip_missing=missing, keys=keys)
     by_query: dict[str, list[str]] = {}
     for query, nugget in importance:
         by_query.setdefault(query, []).append(nugget)

@@ -141,7 +141,13 @@ class Texts:
 
 
 def read_texts(
-    pairs: Pairs, queries: object, docs: object, *, longest: int | None, skip_missing: bool
+    pairs: Pairs,
+    queries: object,
+    docs: object,
+    *,
+    longest: int | None,
+    skip_missing: bool,
+    keys: Mapping[str, str],
 ) -> Texts:
     """Read the texts of all queries and documents to grade.
 
@@ -151,13 +157,14 @@ def read_texts(
         docs: `{doc: text}`, `{doc: (title, text)}` or such a table.
         longest: the maximum number of characters of a document shown to a model; None for all.
         skip_missing: whether texts may be missing; otherwise that is an error.
+        keys: the caller's names of columns in judgments and runs, which may join several into one key.
     """
     both = []
     for source, roles, name, wanted in (
         (queries, WHOLE_QUERY_TEXTS, "queries", {query for query, _ in pairs.items}),
         (docs, WHOLE_DOC_TEXTS, "docs", {doc for _, doc in pairs.items}),
     ):
-        texts = _texts(source, roles, name, wanted)
+        texts = _texts(source, roles, name, wanted, keys)
         order = dict.fromkeys(pair[name == "docs"] for pair in pairs.items)
         missing = [key for key in order if key not in texts]
         if missing and not (skip_missing and texts):
@@ -176,8 +183,10 @@ def read_texts(
     return Texts(both[0], {**both[1], **shortened}, len(cut))
 
 
-def _texts(source: object, roles: Roles, name: str, wanted: Collection[str]) -> dict[str, str]:
-    table = read_table(source, roles, name, wanted=frozenset(wanted))
+def _texts(
+    source: object, roles: Roles, name: str, wanted: Collection[str], keys: Mapping[str, str]
+) -> dict[str, str]:
+    table = read_table(source, roles, name, wanted=frozenset(wanted), keys=keys)
     rows = zip(table[roles.keys[0].name], table["title"], table["text"], strict=True)
     texts = {}
     for key, title, text in rows:

@@ -82,7 +82,7 @@ def sample_queries(
     queries, kind = _queries(source, options)
     if not queries:
         raise InputError("source", f"{_FORMS}, with at least one query", "none")
-    parts = read_strata(strata, by, queries)
+    parts = read_strata(strata, by, queries, options.get("columns") or {})
     least = least_of_each(QUERIES, len(parts))
     _refuse_size(many, len(queries), len(parts), least, "queries")
     drawn = draw(
@@ -194,7 +194,10 @@ def _refuse_size(size: int, population: int, strata: int, least: int, what: str)
 
 
 def read_strata(
-    strata: TableLike | None, by: str | None, queries: Sequence[str]
+    strata: TableLike | None,
+    by: str | None,
+    queries: Sequence[str],
+    keys: Mapping[str, Any] | None = None,
 ) -> dict[str, list[str]]:
     """Return the queries of each stratum by its name; one stratum if there are none.
 
@@ -202,12 +205,13 @@ def read_strata(
         strata: a table with a row for each query; None for no strata.
         by: its column; None if there is only one.
         queries: the population.
+        keys: the caller's names of columns in judgments and runs, which may join several into one key.
     """
     if strata is None:
         if by is not None:
             raise InputError("by", "None without strata", shown(by), "Pass the table: strata=….")
         return {ALL: [*queries]}
-    table = read_table(strata, TABLE_OF_QUERIES, "strata")
+    table = read_table(strata, TABLE_OF_QUERIES, "strata", keys=keys or {})
     column = _column(table, by)
     if {*table["query"]}.isdisjoint(queries):
         raise InputError(
