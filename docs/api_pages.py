@@ -228,7 +228,7 @@ TASKS = {
         ),
         ApiPage(
             "render",
-            "writing.render writing.formats writing.endings writing.flat_name writing.sql writing.write_text",
+            "writing.render writing.formats writing.endings writing.flat_name writing.sql writing.write_result writing.write_text",
             "reference/written_files.md",
         ),
         ApiPage(
