@@ -199,9 +199,9 @@ def how_to_install(extra: str) -> str:
     """Return the sentence with the command that installs an extra.
 
     >>> how_to_install("report")
-    "In the folder of gainful's repository, run: pip install '.[report]'"
+    "From the root of gainful's repository, run: pip install '.[report]'"
     """
-    return f"In the folder of gainful's repository, run: pip install '.[{extra}]'"
+    return f"From the root of gainful's repository, run: pip install '.[{extra}]'"
 
 
 class GainfulWarning(UserWarning):

@@ -191,7 +191,7 @@ def test_grades_that_a_tool_refuses(cli, files):
     ):
         done = cli(*command)
         assert (done.returncode, done.stdout) == (2, "")
-        assert "gainful: error: dialect lightgbm: expected whole grades" in done.stderr
+        assert "gainful: error: dialect lightgbm: expected integer grades" in done.stderr
 
 
 def test_in_a_process_of_its_own(cli, given):

@@ -286,7 +286,7 @@ def test_grades_that_a_tool_refuses_are_refused_everywhere(name, monkeypatch):
     monkeypatch.setitem(globals(), "JUDGMENTS", bad)
     drawn = {query: {doc: (1, grade) for doc, grade in docs.items()} for query, docs in bad.items()}
     monkeypatch.setitem(globals(), "SAMPLES", drawn)
-    with pytest.raises(gf.errors.InputError, match="dialect ir_measures: expected whole grades"):
+    with pytest.raises(gf.errors.InputError, match="dialect ir_measures: expected integer grades"):
         MEASURING[name](dialect="ir_measures")
 
 

@@ -501,6 +501,6 @@ def mcp(folders: tuple[str, ...]) -> None:
 
     The server speaks the Model Context Protocol over standard input and output; clients start it themselves.
     It reads files only in the FOLDERs, and writes none. It requires the
-    extra mcp: `pip install '.[mcp]'` in the folder of gainful's repository.
+    extra mcp: `pip install '.[mcp]'`, run from the root of gainful's repository.
     """
     gf.integrations.mcp.server(folders).run()

@@ -15,36 +15,40 @@ _HIGHEST_OF_GDEVAL, _LABELS_OF_LIGHTGBM, _HIGHEST_OF_XGBOOST = 4, 31, 31
 
 _WHOLE = Grades(
     Range(whole=True),
-    "whole grades",
+    "integer grades",
     "trec_eval reads whole numbers and truncates fractions.",
 )
 _NO_FLOATS = Grades(
-    Range(whole=True), "whole grades", "pytrec_eval raises a TypeError for grades that are floats."
+    Range(whole=True),
+    "integer grades",
+    "pytrec_eval raises a TypeError for grades that are floats.",
 )
-_RANX = Grades(Range(whole=True), "whole grades", "ranx keeps grades as integers.")
+_RANX = Grades(Range(whole=True), "integer grades", "ranx keeps grades as integers.")
 _GDEVAL = Grades(
     Range(most=_HIGHEST_OF_GDEVAL, whole=True),
-    "whole grades up to 4",
+    "integer grades up to 4",
     "gdeval.pl ends with an error for a higher grade.",
 )
 _NOT_NEGATIVE = Grades(
     Range(0),
-    "grades from 0",
+    "non-negative grades",
     "ndcg_score raises a ValueError for a negative y_true; dcg_score accepts it.",
     family="nDCG",
 )
 _LIGHTGBM = Grades(
     Range(0, _LABELS_OF_LIGHTGBM - 1, whole=True),
-    "whole grades from 0 to 30",
+    "integer grades from 0 to 30",
     "LightGBM uses labels as indices into label_gain, which has 31 entries.",
 )
 _XGBOOST = Grades(
     Range(0, _HIGHEST_OF_XGBOOST, whole=True),
-    "whole grades from 0 to 31",
+    "integer grades from 0 to 31",
     "With its exponential gain, XGBoost rejects other labels; with ndcg_exp_gain=False it accepts them.",
     gain="exp2",
 )
-_PADDING = Grades(Range(0), "grades from 0", "A negative label marks padding, which is ignored.")
+_PADDING = Grades(
+    Range(0), "non-negative grades", "A negative label marks padding, which is ignored."
+)
 _RATED = Grades(
     Range(0, above=True),
     "grades above 0",
@@ -137,7 +141,7 @@ DIALECTS = (
         policy=Policy(ties="order", empty="one", missing="skip"),
         grades=_LIGHTGBM,
         lists=True,
-        note="Without eval_at, the tool uses the cutoffs 1, 2, 3, 4 and 5; name the cutoffs here. "
+        note="Without eval_at, the tool uses the cutoffs 1, 2, 3, 4 and 5; specify the cutoffs here. "
         "With query weights, a query without any gain counts as 1, whatever its weight.",
         weighs_empty=False,
     ),
@@ -329,7 +333,7 @@ DIALECTS = (
         ties=_GIVEN,
         note="If the expected documents have no scores, it is gain=binary. The tool has no cutoff: it uses the whole list.",
         faults="The gain is the Document.score of the expected documents, so a score that a retriever left there counts as a "
-        "grade. Documents with equal texts count as the same document, unless document_comparison_field is set. Until July "
+        "grade. Documents with the same text count as the same document, unless document_comparison_field is set. Until July "
         "2026, a repeated document counted twice (pull request 11959).",
     ),
     Dialect(

@@ -239,7 +239,7 @@ class Dialect:
         >>> from gainful.measures.dialect_catalogue import dialect
         >>> entry = dialect("gdeval").entry()
         >>> entry["measure"], entry["grades"], entry["decimals"], entry["ties"]
-        ('nDCG(gain=exp2)@20', 'whole grades up to 4. gdeval.pl ends with an error for a higher grade.', 5, None)
+        ('nDCG(gain=exp2)@20', 'integer grades up to 4. gdeval.pl ends with an error for a higher grade.', 5, None)
         """
         taken = self.grades
         return {

@@ -355,7 +355,7 @@ def test_without_altair_the_error_names_what_to_install():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        "a chart: expected the package altair, found none installed. In the folder of gainful's repository, run: pip install '.[report]'",
+        "a chart: expected the package altair, found none installed. From the root of gainful's repository, run: pip install '.[report]'",
         str(len(EVERY)),
     ]
 

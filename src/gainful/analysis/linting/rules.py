@@ -375,7 +375,7 @@ def ranks_as_scores(look: Look) -> Iterator[Draft]:
     "constant-score",
     "warning",
     "run",
-    "Write the system's scores with all their digits, or evaluate with the policy ties=average.",
+    "Write the system's scores at full precision, or evaluate with the policy ties=average.",
 )
 def constant_scores(look: Look) -> Iterator[Draft]:
     """A query with at least two documents that all have the same score, so that only the tie rule orders them."""
@@ -398,7 +398,7 @@ def _word(run: CheckedTable) -> str:
     "tie-at-cutoff",
     "warning",
     "run",
-    "Write scores with all their digits. The policies ties=best and ties=worst show how much depends on the order of ties.",
+    "Write scores at full precision. The policies ties=best and ties=worst show how much depends on the order of ties.",
 )
 def ties_at_cutoff(look: Look) -> Iterator[Draft]:
     """The document at the cutoff has the same score as the next one, so the tie rule decides which of them counts."""

@@ -120,8 +120,8 @@ FAMILIES = (
         title="Binary preference",
         definition=(
             "bpref = (1/R) Σ (1 − min(n, R)/min(N, R)) over the relevant documents retrieved. N is the "
-            "number of documents judged not relevant, and n of them rank above the relevant document; its term "
-            "is 1 if n = 0. A negative grade marks a document as unjudged"
+            "number of documents judged not relevant, and n the number of those that rank above the relevant document, "
+            "whose term is 1 if n = 0. A negative grade marks a document as unjudged"
         ),
         range="0 to 1",
         ends=SHARE,

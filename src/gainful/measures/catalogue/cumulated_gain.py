@@ -47,7 +47,7 @@ FAMILIES = (
     Family(
         name="CG",
         title="Cumulated gain",
-        definition="CG@k = Σ_{i=1..k} g_i, the sum of the gains of the first k documents; some texts call it graded precision",
+        definition="CG@k = Σ_{i=1..k} g_i, the sum of the gains of the first k documents; some authors call it graded precision",
         range="any real number; 0 or more without negative grades",
         ends=AMOUNT,
         citation=_CUMULATED,
@@ -129,8 +129,8 @@ FAMILIES = (
         definition=(
             "RnDCG = the mean of nDCG@r over the ranks r where the gain of the ideal falls: after the "
             "last document with the highest gain, after the last one with the second-highest, and so on "
-            "down to the last positive gain. If the list goes on for at least two ranks below the last of them, the nDCG of "
-            "the whole list is included. Undefined for a query without a relevant document"
+            "down to the last positive gain. If the list goes on for at least two ranks below the last of these ranks, the nDCG of "
+            "the whole list is included in the mean. Undefined for a query without a relevant document"
         ),
         range="0 to 1 without negative grades",
         ends=SHARE,
@@ -195,7 +195,7 @@ FAMILIES = (
         title="Discounted cumulated gain of a page with rows and columns",
         definition=(
             "grid_DCG@k = Σ_{i=1..k} g_i·r_i·c_i. The results fill the rows of a page from the left, row by row; r_i is the "
-            "discount of the row of rank i, and c_i that of its column. Ranks below the end of the page count as 0"
+            "discount of the row of rank i, and c_i the discount of its column. Ranks below the end of the page count as 0"
         ),
         range="any real number; 0 or more without negative grades",
         ends=AMOUNT,
@@ -208,8 +208,8 @@ FAMILIES = (
         name="grid_nDCG",
         title="Normalised discounted cumulated gain of a page with rows and columns",
         definition=(
-            "grid_nDCG@k = grid_DCG@k / the grid_DCG@k of the best page, which places the judged documents with the highest "
-            "gains, without negative ones, at those of the first k ranks whose products of discounts "
+            "grid_nDCG@k = grid_DCG@k / the grid_DCG@k of the best page: the judged documents with the highest "
+            "gains, without negative ones, are at the ranks, among the first k, whose products of discounts "
             "are highest"
         ),
         range="0 to 1 without negative grades",

@@ -84,7 +84,7 @@ FAMILIES = (
         ),
         parameters=(REL, COST),
         needs=ABSTENTIONS,
-        requires="judgments, and the probability that the reading model abstains, for each passage",
+        requires="judgments and, for each passage, the probability that the reading model abstains",
     ),
     Family(
         name="NuggetRecall",

@@ -134,7 +134,7 @@ FAMILIES = (
         title="Linear utility",
         definition=(
             "Utility = a·(relevant, retrieved) + b·(other, retrieved) + c·(relevant, not "
-            "retrieved) + d·(other, not retrieved), where each pair of parentheses stands for a number of documents"
+            "retrieved) + d·(other, not retrieved), where each pair of parentheses stands for the number of such documents"
         ),
         range="any real number",
         citation=("D. Hull and S. Robertson, The TREC-8 filtering track final report, TREC 1999"),

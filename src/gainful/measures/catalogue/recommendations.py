@@ -82,11 +82,11 @@ def _named(name: str, values: str) -> Parameter:
 
 BY = _named(
     "by",
-    "the column of the items with their categories; optional if there is only one",
+    "the column of the items that contains their categories; optional if there is only one",
 )
 BY_OR_VECTORS = _named(
     "by",
-    "the column of the items with their categories, or `vectors`; optional if only one of these is given",
+    "the column of the items that contains their categories, or `vectors`; optional if only one of these is given",
 )
 SEGMENT = _named(
     "segment",
@@ -150,7 +150,7 @@ SAMPLES = _named(
     "q1 and give one value (only in `gainful recommend` and `evaluate_recommendations`)",
 )
 _IN_PARTS = (
-    "An item with several groups is split equally among them, and an item without any doesn't count"
+    "An item in several groups is split equally among them, and an item in none doesn't count"
 )
 _SINGH = "A. Singh and T. Joachims, Fairness of exposure in rankings, KDD 2018"
 _AWRF = (
@@ -367,7 +367,7 @@ FAMILIES = (
         name="HitRate",
         title="Hit rate by segment of items",
         definition=(
-            "HitRate(segment=s)@k = 1 if the list contains a relevant item of segment s down to rank "
+            "HitRate(segment=s)@k = 1 if the list contains a relevant item in segment s down to rank "
             "k, else 0. The mean is over the users with a relevant item in that segment"
         ),
         range="0 to 1",
@@ -417,7 +417,7 @@ FAMILIES = (
         better=NEITHER,
         definition=(
             "Exposure(group=g)@k = Σ_i a_i·m_i / Σ_i a_i over the items in a list down to rank k. Here a_i is the "
-            f"attention to rank i, and m_i the part of the item that belongs to group g. {_IN_PARTS}"
+            f"attention that rank i gets, and m_i the part of the item that belongs to group g. {_IN_PARTS}"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -461,7 +461,7 @@ FAMILIES = (
         title="Demographic parity of exposure",
         definition=(
             "ExposureParity@k = the lowest e_g / the highest e_g of all groups. Here e_g is the sum of a_i·m_i over the items "
-            "of all lists down to rank k, divided by the number of items of group g in the catalogue. "
+            "of all lists down to rank k, divided by the number of items in group g in the catalogue. "
             f"{_IN_PARTS}"
         ),
         range="from 0 (a group is never shown) to 1 (the items of every group have the same exposure on average)",

@@ -86,9 +86,7 @@ _RECALL = (
     "C. Zhai, W. Cohen and J. Lafferty, Beyond independent relevance: methods and evaluation "
     "metrics for subtopic retrieval, SIGIR 2003"
 )
-_IDEAL = (
-    "that of the greedy ideal, which picks the judged document with the highest gain at every rank"
-)
+_IDEAL = "that of the greedy ideal. At each rank, this ideal picks the judged document with the highest gain"
 
 FAMILIES = (
     Family(
@@ -233,8 +231,8 @@ FAMILIES = (
         needs=SUBTOPICS,
         title="Normalised discounted cumulated gain of all subtopics combined",
         definition=(
-            "D_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the ideal, which contains all judged documents by "
-            "descending g. Here g = Σ_s P(s)·g_s: a document's gains for the subtopics, weighted by "
+            "D_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the ideal. This ideal contains all judged documents, "
+            "sorted by descending g. Here g = Σ_s P(s)·g_s: a document's gains for the subtopics, weighted by "
             "the probability of each subtopic"
         ),
         range="at most 1; 0 or more without negative grades",

@@ -15,12 +15,12 @@ from gainful.measures.parameters import (
 from gainful.measures.written_numbers import Range
 
 _CHANCE = "a number from 0 to 1: the probability that the user"
-_SECONDS = "a non-negative number: the seconds that"
+_SECONDS = "a non-negative number: the number of seconds"
 
 HALF_LIFE = number(
     "h",
     224.0,
-    "a number above 0: the seconds after which half of the users have stopped",
+    "a number above 0: the number of seconds after which half of the users have stopped",
     Range(0, above=True),
 )
 CLICK = number("click", 0.64, f"{_CHANCE} opens a relevant document", Range(0, 1))
@@ -28,10 +28,10 @@ OTHER_CLICK = number("click_other", 0.39, f"{_CHANCE} opens any other document",
 SAVE = number(
     "save", 0.77, f"{_CHANCE} gains from a relevant document after opening it", Range(0, 1)
 )
-SUMMARY = number("summary", 4.4, f"{_SECONDS} a summary takes", Range(0))
-PER_WORD = number("word", 0.018, f"{_SECONDS} a word of an open document takes", Range(0))
+SUMMARY = number("summary", 4.4, f"{_SECONDS} spent on a summary", Range(0))
+PER_WORD = number("word", 0.018, f"{_SECONDS} spent on each word of an opened document", Range(0))
 OPENING = number(
-    "opening", 7.8, f"{_SECONDS} an open document takes in addition to its words", Range(0)
+    "opening", 7.8, f"{_SECONDS} spent on an opened document in addition to its words", Range(0)
 )
 WORDS = number(
     "words",
@@ -109,7 +109,7 @@ FAMILIES = (
         title="Time-biased gain",
         definition=(
             "TBG@k = Σ_{i=1..k} g_i·exp(−t_i·ln 2/h), where t_i is the expected time, in seconds, until the user reaches "
-            "rank i. Each document above takes summary + c·(word·l + opening) seconds. Here l is its length in words, and "
+            "rank i. Each document above rank i takes summary + c·(word·l + opening) seconds. Here l is its length in words, and "
             "c the probability of opening it: click if it is relevant, else click_other. The gain g_i is click·save for a "
             f"relevant document, else 0. {_REPEATED}: it takes no time and gains nothing"
         ),
@@ -215,8 +215,8 @@ FAMILIES = (
         name="session_RBP",
         title="Rank-biased precision of a session",
         definition=(
-            "session_RBP@k = (1−p) Σ_m ((p − b·p)/(1 − b·p))^(m−1) Σ_{i=1..k} w_i·(b·p)^(i−1), where w_i, from 0 to 1, is the "
-            f"worth of the document at rank i for the query at place m of the session. {_LAST}"
+            "session_RBP@k = (1−p) Σ_m ((p − b·p)/(1 − b·p))^(m−1) Σ_{i=1..k} w_i·(b·p)^(i−1), where w_i is the worth, "
+            f"from 0 to 1, of the document at rank i for the query at place m of the session. {_LAST}"
         ),
         range="0 to 1",
         ends=SHARE,

@@ -83,7 +83,7 @@ FAMILIES = (
         name="RBP",
         title="Rank-biased precision",
         definition=(
-            "RBP@k = (1−p) Σ_{i=1..k} w_i·p^(i−1), where w_i, from 0 to 1, is the worth of the document "
+            "RBP@k = (1−p) Σ_{i=1..k} w_i·p^(i−1), where w_i is the worth, from 0 to 1, of the document "
             "at rank i"
         ),
         range="0 to 1",
@@ -195,7 +195,7 @@ FAMILIES = (
         name="ETG",
         title="Expected total gain",
         definition=(
-            "ETG = Σ w_i·v_i, where w_i, from 0 to 1, is the worth of the document at rank i, and v_i the probability that the "
+            "ETG = Σ w_i·v_i, where w_i is the worth, from 0 to 1, of the document at rank i, and v_i the probability that the "
             "user looks at it. Here v_1 is 1, and v_(i+1) = v_i·C(i), where C(i) is the probability that the user goes on from "
             "rank i"
         ),
