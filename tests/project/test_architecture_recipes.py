@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import gainful as gf
 from gainful.analysis.linting import rules
-from gainful.analysis.linting.looks import Draft
+from gainful.analysis.linting.rules import Draft
 from gainful.arithmetic.statistics.corrections import CORRECTIONS, Correction, JointTest
 from gainful.arithmetic.statistics.paired_tests import TESTS, Outcome, PairedTest, by_column
 from gainful.cli.commands import commands

@@ -12,8 +12,15 @@ import numpy as np
 
 from gainful import arguments
 from gainful.analysis.linting.findings import Finding, Findings, ids_text
-from gainful.analysis.linting.looks import CheckedTable, Draft, GradeRange, Look, RuledDraft
-from gainful.analysis.linting.rules import all_rules, drafts_of
+from gainful.analysis.linting.rules import (
+    CheckedTable,
+    Draft,
+    GradeRange,
+    Look,
+    RuledDraft,
+    all_rules,
+    drafts_of,
+)
 from gainful.errors import InputError, taken_warnings
 from gainful.matching.chunks_to_documents import Chunks, read_chunks
 from gainful.matching.input import BadRow, Input

@@ -1,14 +1,24 @@
-"""The rules of a check in one table, which help, documentation and findings use.
+"""The rules of a check in one table, which help, documentation and findings use, and the tables that rules examine.
 
-The docstring of a function is the description of its rule.
+The docstring of a function is the description of its rule. Help lists all rules, so modules needed only to run them are
+imported late.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from gainful.analysis.linting.looks import CheckedTable, Draft, Look
 from gainful.message_texts import counted
 from gainful.rows import mistakes
+from gainful.rows.identifiers import examples, in_order, overlap_hint
 from gainful.rows.mistakes import SEVERITIES, Rule
+
+if TYPE_CHECKING:
+    from gainful.rows.duckdb_engine import Session
+    from gainful.rows.files import LocalFile
+    from gainful.rows.grades_scores_or_ranks import Kind
+    from gainful.rows.text_formats import Layout
 
 _MOST_SHOWN = 12
 _A_PAIR = 2
@@ -23,6 +33,151 @@ _AS_CHUNKS = (
 _FOLDED = "coalesce(nullif(ltrim(regexp_replace(trim(lower({0})), '\\.0$', ''), '0'), ''), '0')"
 # Few ids need this; an id that sorts after "0" bytewise has no leading blank or zero.
 _ODD = "{0} < '1' OR ends_with({0}, '.0') OR ends_with({0}, ' ') OR {0} <> lower({0})"
+GradeRange = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTable:
+    """The readable rows of judgments or of a run.
+
+    Attributes:
+        name: "judgments", or the name of the run.
+        kind: judgments or run.
+        table: the table with the columns query, doc, number, rank and row.
+        groups: the table with one row per query: query, n (rows), low and high (numbers),
+            first (row), and top (the highest numbers, one more than the cutoff). A query without
+            documents has n = 0, and nulls elsewhere.
+        size: the number of rows.
+        ranked: whether there is a column of ranks.
+        stored: the tables to drop afterwards.
+        source: the name of the file in messages.
+        file: the text file, if there is one.
+        layout: the layout of the text file.
+        by_line: whether row numbers are line numbers; otherwise rows are counted from 1.
+    """
+
+    name: str
+    kind: "Kind"
+    table: str
+    groups: str
+    size: int
+    ranked: bool
+    stored: tuple[str, ...]
+    source: str
+    file: "LocalFile | None" = None
+    layout: "Layout | None" = None
+    by_line: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A finding whose first occurrence is located by row.
+
+    Attributes:
+        input: the input with the problem.
+        count: the number of occurrences.
+        message: a description of the problem.
+        example: the details of the first occurrence.
+        query: the query of the first occurrence.
+        doc: the document of the first occurrence.
+        row: the row of the first occurrence; None if it isn't a single row.
+        remedy: how to fix it, if more specific than the rule's remedy.
+    """
+
+    input: CheckedTable
+    count: int
+    message: str
+    example: str = ""
+    query: str | None = None
+    doc: str | None = None
+    row: int | None = None
+    remedy: str = ""
+
+
+RuledDraft = tuple[str, Draft]
+"""The name of a rule, and its finding."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Judgments, or a run with its judgments, as tables on the engine.
+
+    Attributes:
+        session: the engine's session.
+        judged: the judgments.
+        table: the input to check: the judgments or the run.
+        lists: the same input; for a run of chunks, its documents.
+        cutoff: the rank down to which lists are checked.
+        scale: the lowest and the highest grade, or None.
+        in_order: whether documents with equal scores are in the order that users saw.
+        has_ids: whether documents have ids, unlike labels with qid:, which contain all candidates.
+    """
+
+    session: "Session"
+    judged: CheckedTable
+    table: CheckedTable
+    lists: CheckedTable
+    cutoff: int
+    scale: GradeRange | None = None
+    in_order: bool = False
+    has_ids: bool = True
+
+    def first_row(
+        self, condition: str, parameters: Sequence[object] = ()
+    ) -> Iterator[tuple[int, float, tuple[str, str, int]]]:
+        """Yield the number of rows that fulfil a condition, and the value and place of the first, if any."""
+        rows = self.session.rows(
+            f"SELECT count(*) OVER (), number, query, doc, row FROM {self.table.table} "
+            f"WHERE {condition} ORDER BY row, query, doc LIMIT 1",
+            parameters,
+        )
+        for count, number, *place in rows:
+            query, doc, row = place
+            yield count, number, (query, doc, row)
+
+    def first_query(
+        self, condition: str, value: str = "high"
+    ) -> Iterator[tuple[int, int, Any, tuple[str, None, int]]]:
+        """Yield the number of queries that fulfil a condition, and the size, value and place of the first, if any."""
+        rows = self.session.rows(
+            f"SELECT count(*) OVER (), n, {value}, query, first FROM {self.lists.groups} "
+            f"WHERE {condition} ORDER BY first, query LIMIT 1"
+        )
+        for count, size, found, query, row in rows:
+            yield count, size, found, (query, None, row)
+
+    def queries(self, sql: str) -> list[str]:
+        """Return the queries of an SQL statement, sorted."""
+        return in_order(row[0] for row in self.session.rows(sql))
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """Judged queries that are not in the run."""
+        return self.queries(
+            f"SELECT query FROM {self.judged.groups} ANTI JOIN {self.lists.groups} USING (query)"
+        )
+
+    @cached_property
+    def extra(self) -> list[str]:
+        """Queries of the run that are not judged."""
+        return self.queries(
+            f"SELECT query FROM {self.lists.groups} ANTI JOIN {self.judged.groups} USING (query)"
+        )
+
+    @property
+    def in_common(self) -> tuple[str, ...]:
+        """The kinds of rules that apply to the judgments and this run, depending on what they share."""
+        judged, lists = self.judged, self.lists
+        shared = f"SELECT 1 FROM {judged.groups} SEMI JOIN {lists.groups} USING (query) LIMIT 1"
+        if not self.session.rows(shared):
+            return ("no shared queries",)
+        documents = self.session.rows(
+            f"SELECT 1 FROM {lists.table} r JOIN {judged.table} j "
+            "ON r.query = j.query AND r.doc = j.doc LIMIT 1"
+        )
+        return "shared queries", f"{'' if documents else 'no '}shared documents"
+
+
 Find = Callable[[Look], Iterator[Draft]]
 
 RULES: list[Rule] = [
@@ -51,23 +206,19 @@ RULES: list[Rule] = [
 """The rules that need all rows; `MISTAKES` in `rows/mistakes.py` has the rules that need only a sample."""
 
 
-def _rule(name: str, severity: str, of: str, remedy: str) -> Callable[[Find], Find]:
-    """Add a function to `RULES`, with its docstring as the description."""
+def _rule(severity: str, of: str, remedy: str) -> Callable[[Find], Find]:
+    """Add a function to `RULES`: its name is the rule's, and its docstring the description."""
 
     def add(find: Find) -> Find:
-        RULES.append(Rule(name, severity, " ".join(str(find.__doc__).split()), remedy, find, of))
+        name, what = find.__name__.replace("_", "-"), " ".join(str(find.__doc__).split())
+        RULES.append(Rule(name, severity, what, remedy, find, of))
         return find
 
     return add
 
 
-@_rule(
-    "duplicate-document",
-    "error",
-    "input",
-    "Remove one row, or set the policy duplicates=first or duplicates=best.",
-)
-def duplicate_documents(look: Look) -> Iterator[Draft]:
+@_rule("error", "input", "Remove one row, or set the policy duplicates=first or duplicates=best.")
+def duplicate_document(look: Look) -> Iterator[Draft]:
     """A document that is listed twice for the same query."""
     table = look.table
     # Usually there are none, so rows and numbers are looked up only for duplicates.
@@ -100,12 +251,11 @@ def _of_assessors(table: CheckedTable) -> str:
 
 
 @_rule(
-    "unusable-rank",
     "error",
     "run",
     "Correct the ranks, or name the column that contains the scores: columns score=….",
 )
-def unusable_ranks(look: Look) -> Iterator[Draft]:
+def unusable_rank(look: Look) -> Iterator[Draft]:
     """A rank that two documents of a query share or, if the column was recognised by its name, a rank that isn't a whole number.
 
     Checked only in runs that are ordered by rank.
@@ -133,8 +283,8 @@ def _are_not(count: int) -> str:
     return "isn't a whole number" if count == 1 else "aren't whole numbers"
 
 
-@_rule("grade-off-scale", "error", "judgments", "Correct the grade or the scale.")
-def grades_off_scale(look: Look) -> Iterator[Draft]:
+@_rule("error", "judgments", "Correct the grade or the scale.")
+def grade_off_scale(look: Look) -> Iterator[Draft]:
     """A grade outside the expected scale. Checked only if a scale is given."""
     if look.scale is None:
         return
@@ -145,27 +295,19 @@ def grades_off_scale(look: Look) -> Iterator[Draft]:
 
 
 @_rule(
-    "no-shared-queries",
     "error",
     "no shared queries",
     "Pass files that belong together, and write ids the same way in both, as strings.",
 )
 def no_shared_queries(look: Look) -> Iterator[Draft]:
     """The judgments and the run have no query in common."""
-    from gainful.rows.identifiers import examples, overlap_hint
-
     message = f"no query in common with the judgments. {overlap_hint(look.missing, look.extra)}"
     example = f"judgments have {examples(look.missing)}; the run has {examples(look.extra)}"
     yield Draft(look.lists, len(look.extra), message, example)
 
 
-@_rule(
-    "query-spelling",
-    "warning",
-    "shared queries",
-    "Write ids the same way in both files, as strings.",
-)
-def query_spellings(look: Look) -> Iterator[Draft]:
+@_rule("warning", "shared queries", "Write ids the same way in both files, as strings.")
+def query_spelling(look: Look) -> Iterator[Draft]:
     """A judged query that the run contains only under another spelling: different spaces, capitals or leading zeros, or a trailing .0."""
     if not (look.missing and look.extra):
         return
@@ -190,8 +332,6 @@ def _folded(column: str) -> str:
 
 
 def _judged_as(judged: str, other: str) -> str:
-    from gainful.rows.identifiers import overlap_hint
-
     hint = overlap_hint([judged], [other])
     # Two spellings may differ in several ways at once, which no hint covers.
     reading = f": they {hint[5:-1]}" if hint.startswith("They would match") else ""
@@ -199,7 +339,6 @@ def _judged_as(judged: str, other: str) -> str:
 
 
 @_rule(
-    "no-shared-documents",
     "warning",
     "no shared documents",
     "Pass files that belong together, and write ids the same way in both, as strings.",
@@ -214,7 +353,6 @@ def no_shared_documents(look: Look) -> Iterator[Draft]:
     if not count:  # the shared queries have empty lists only
         return
     from gainful.rows.disjoint_documents import hint_for_documents, names_on_sides, sides_in_tables
-    from gainful.rows.identifiers import examples
 
     sides = sides_in_tables(session, judged.groups, judged.table, run.table)
     judged_ids, run_ids = names_on_sides(sides)
@@ -223,13 +361,8 @@ def no_shared_documents(look: Look) -> Iterator[Draft]:
     yield Draft(run, count, message, example, query, doc, row)
 
 
-@_rule(
-    "document-spelling",
-    "warning",
-    "shared documents",
-    "Write ids the same way in both files, as strings.",
-)
-def document_spellings(look: Look) -> Iterator[Draft]:
+@_rule("warning", "shared documents", "Write ids the same way in both files, as strings.")
+def document_spelling(look: Look) -> Iterator[Draft]:
     """A judged document that the run contains only under another spelling for the same query: different spaces, capitals or leading zeros, or a trailing .0."""
     judged, run = look.judged, look.lists
     pairs = look.session.rows(
@@ -249,12 +382,11 @@ def document_spellings(look: Look) -> Iterator[Draft]:
 
 
 @_rule(
-    "no-relevant-document",
     "warning",
     "judgments",
     "Judge more documents for the query, or leave it out of the mean with the policy empty=skip.",
 )
-def queries_without_relevant(look: Look) -> Iterator[Draft]:
+def no_relevant_document(look: Look) -> Iterator[Draft]:
     """A judged query without a document graded above 0: no run can score on it."""
     for count, size, high, place in look.first_query("high <= 0 OR n = 0"):
         message = f"{counted(count, 'query', 'queries')} without a document graded above 0"
@@ -263,12 +395,11 @@ def queries_without_relevant(look: Look) -> Iterator[Draft]:
 
 
 @_rule(
-    "missing-query",
     "warning",
     "shared queries",
     "Run the query, or leave it out of the mean with the policy missing=skip; by default, it counts as 0.",
 )
-def missing_queries(look: Look) -> Iterator[Draft]:
+def missing_query(look: Look) -> Iterator[Draft]:
     """A judged query that is missing from the run."""
     yield from _queries(look, look.missing, _JUDGED, "missing")
 
@@ -277,8 +408,6 @@ def _queries(
     look: Look, queries: Sequence[str], nouns: tuple[str, str], what: str, row: int | None = None
 ) -> Iterator[Draft]:
     if queries:
-        from gainful.rows.identifiers import examples
-
         the_other = "the other is" if len(queries) == _A_PAIR else "the others are"
         others = f"{the_other} {examples(queries[1:])}" if len(queries) > 1 else ""
         message = f"{counted(len(queries), *nouns)} {what}"
@@ -286,12 +415,11 @@ def _queries(
 
 
 @_rule(
-    "empty-list",
     "warning",
     "shared queries",
     "Find out why nothing was retrieved: the query counts as 0, even under the policy missing=skip.",
 )
-def empty_lists(look: Look) -> Iterator[Draft]:
+def empty_list(look: Look) -> Iterator[Draft]:
     """A judged query that is in the run, but with an empty list of documents.
 
     Only dicts and JSON can represent this.
@@ -303,13 +431,8 @@ def empty_lists(look: Look) -> Iterator[Draft]:
     yield from _queries(look, unanswered, _JUDGED, "with an empty list")
 
 
-@_rule(
-    "rank-against-score",
-    "warning",
-    "run",
-    "Write scores that decrease with rank, such as 1 / rank.",
-)
-def ranks_against_scores(look: Look) -> Iterator[Draft]:
+@_rule("warning", "run", "Write scores that decrease with rank, such as 1 / rank.")
+def rank_against_score(look: Look) -> Iterator[Draft]:
     """A document with a better rank but a lower score than another document of the query.
 
     Checked only in runs with a column of ranks; measures use the scores.
@@ -349,35 +472,31 @@ def _is_in_order(look: Look) -> bool:
 
 
 @_rule(
-    "rank-as-score",
     "warning",
     "run",
     "If they are ranks, name their column: columns rank=…. In a dict, pass their negatives.",
 )
-def ranks_as_scores(look: Look) -> Iterator[Draft]:
+def rank_as_score(look: Look) -> Iterator[Draft]:
     """Scores that are 1, 2, 3 … or 0, 1, 2 … in every query, like ranks, whatever the order of the rows.
 
     If they are ranks, the last document counts as the best. Scores that fall from row to row are
     not reported.
     """
-    from gainful.rows.mistakes import first_rank_on_engine
-
     run = look.table
     if not run.kind.tied or run.kind.ascending:
         return
-    if first_rank_on_engine(look.session, run.table) is not None:
+    if mistakes.first_rank_on_engine(look.session, run.table) is not None:
         queries = look.session.rows(f"SELECT count(*) FROM {run.groups} WHERE n > 0")[0][0]
         message = f"the scores look like ranks in {counted(queries, 'query', 'queries')}"
         yield Draft(run, queries, message)
 
 
 @_rule(
-    "constant-score",
     "warning",
     "run",
     "Write the system's scores at full precision, or evaluate with the policy ties=average.",
 )
-def constant_scores(look: Look) -> Iterator[Draft]:
+def constant_score(look: Look) -> Iterator[Draft]:
     """A query with at least two documents that all have the same score, so that only the tie rule orders them."""
     run = look.lists
     if not run.kind.tied or look.in_order:
@@ -395,12 +514,11 @@ def _word(run: CheckedTable) -> str:
 
 
 @_rule(
-    "tie-at-cutoff",
     "warning",
     "run",
     "Write scores at full precision. The policies ties=best and ties=worst show how much depends on the order of ties.",
 )
-def ties_at_cutoff(look: Look) -> Iterator[Draft]:
+def tie_at_cutoff(look: Look) -> Iterator[Draft]:
     """The document at the cutoff has the same score as the next one, so the tie rule decides which of them counts."""
     run, cutoff = look.lists, look.cutoff
     if not run.kind.tied or look.in_order:
@@ -418,8 +536,8 @@ def ties_at_cutoff(look: Look) -> Iterator[Draft]:
         yield Draft(run, count, message, example, query, doc, row)
 
 
-@_rule("self-match", "warning", "input", "Set the policy drop_self=yes if they are the same text.")
-def self_matches(look: Look) -> Iterator[Draft]:
+@_rule("warning", "input", "Set the policy drop_self=yes if they are the same text.")
+def self_match(look: Look) -> Iterator[Draft]:
     """A document with the same id as its query: the query is part of the collection and retrieves itself."""
     ((count, row, query),) = look.session.rows(
         f"SELECT count(*), min(row), arg_min(query, (row, query)) FROM {look.lists.table} "
@@ -432,12 +550,11 @@ def self_matches(look: Look) -> Iterator[Draft]:
 
 
 @_rule(
-    "unjudged-mark",
     "warning",
     "judgments",
     "If it marks unjudged documents, set the policy negative=unjudged; if it is a grade, negative=keep.",
 )
-def unjudged_marks(look: Look) -> Iterator[Draft]:
+def unjudged_mark(look: Look) -> Iterator[Draft]:
     """−1 as the only negative grade.
 
     It counts as a bad grade, but often marks documents that were not judged. Reported only if the
@@ -453,12 +570,11 @@ def unjudged_marks(look: Look) -> Iterator[Draft]:
 
 
 @_rule(
-    "mostly-unjudged",
     "warning",
     "shared documents",
     "Judge more documents, compare at a smaller cutoff, or remove unjudged documents with the policy unjudged=condense.",
 )
-def unjudged_documents(look: Look) -> Iterator[Draft]:
+def mostly_unjudged(look: Look) -> Iterator[Draft]:
     """More than 50% of the documents down to the cutoff are unjudged, so the scores may not reflect how good the run is."""
     judged, run, cutoff = look.judged, look.lists, look.cutoff
     first = "(row, query, doc)) FILTER (NOT judged)"
@@ -478,7 +594,7 @@ def unjudged_documents(look: Look) -> Iterator[Draft]:
         yield Draft(run, unjudged, message, "", query, doc, row)
 
 
-@_rule("grades", "note", "judgments", "Pass a scale, such as 0..3, to report grades outside it.")
+@_rule("note", "judgments", "Pass a scale, such as 0..3, to report grades outside it.")
 def grades(look: Look) -> Iterator[Draft]:
     """The grades that occur. Listed only if no scale is given."""
     if look.scale is not None:
@@ -492,8 +608,8 @@ def grades(look: Look) -> Iterator[Draft]:
     yield Draft(look.table, len(counts), f"{counted(len(counts), 'grade')}: {', '.join(shown)}")
 
 
-@_rule("fractional-grade", "note", "judgments", "Ignore this if it is intentional.")
-def fractional_grades(look: Look) -> Iterator[Draft]:
+@_rule("note", "judgments", "Ignore this if it is intentional.")
+def fractional_grade(look: Look) -> Iterator[Draft]:
     """A grade that isn't a whole number.
 
     gainful uses it as it is; tools that read integers truncate it.
@@ -504,7 +620,6 @@ def fractional_grades(look: Look) -> Iterator[Draft]:
 
 
 @_rule(
-    "uneven-ideals",
     "note",
     "judgments",
     "Average nDCG, which gives every query the same weight, instead of CG or DCG.",
@@ -534,13 +649,8 @@ def uneven_ideals(look: Look) -> Iterator[Draft]:
         yield Draft(look.table, count, message, f"{high:.4g}", query)
 
 
-@_rule(
-    "extra-query",
-    "note",
-    "shared queries",
-    "Ignore this if it is intentional; the query is not scored.",
-)
-def extra_queries(look: Look) -> Iterator[Draft]:
+@_rule("note", "shared queries", "Ignore this if it is intentional; the query is not scored.")
+def extra_query(look: Look) -> Iterator[Draft]:
     """A query in the run that has no judgments."""
     if look.extra:
         row = look.session.rows(
@@ -550,12 +660,11 @@ def extra_queries(look: Look) -> Iterator[Draft]:
 
 
 @_rule(
-    "short-list",
     "note",
     "run",
     "Retrieve more documents. If the system could have returned more, the policy absent=lowest fills the remaining ranks with the lowest grade.",
 )
-def short_lists(look: Look) -> Iterator[Draft]:
+def short_list(look: Look) -> Iterator[Draft]:
     """A query with fewer documents than the cutoff."""
     for count, size, _, place in look.first_query(f"n BETWEEN 1 AND {look.cutoff - 1}"):
         message = f"{counted(count, 'query', 'queries')} with fewer than {look.cutoff} documents"
