@@ -65,7 +65,7 @@ _NAMES = {
     "gainful.explanation": {
         "analysis.explanation.attribution": "attribute",
         "analysis.explanation.explain": "explain_grades",
-        "analysis.explanation.which_tool": "which",
+        "analysis.explanation.why_tools_differ": "which",
     },
     "gainful.fusion": {
         "analysis.fusion.fuse": "write_fused",
@@ -148,8 +148,7 @@ _NAMES = {
         "evaluation.saved_baseline": "Baseline",
         "evaluation.scores": "RunScores, Scores, TieRange",
         "analysis.explanation.attribution": "Attribution",
-        "analysis.explanation.which_tool": "Which",
-        "analysis.explanation.why_tools_differ": "Why",
+        "analysis.explanation.why_tools_differ": "Which, Why",
         "analysis.explanation.worked_tables": "Explanation",
         "analysis.fusion.fused_run": "Fused",
         "analysis.fusion.tuning": "Tuned",

@@ -2,7 +2,7 @@
 
 from gainful.analysis.explanation.attribution import attribute
 from gainful.analysis.explanation.explain import explain_grades
-from gainful.analysis.explanation.which_tool import which
+from gainful.analysis.explanation.why_tools_differ import which
 
 __all__ = [
     "attribute",

@@ -7,7 +7,7 @@ from gainful.analysis.comparison.leaderboard import Leaderboard
 from gainful.analysis.comparison.slices import Slice
 from gainful.analysis.comparison.verdict import Verdict
 from gainful.analysis.explanation.attribution import Attribution
-from gainful.analysis.explanation.which_tool import Which
+from gainful.analysis.explanation.why_tools_differ import Which
 from gainful.analysis.explanation.why_tools_differ import Why
 from gainful.analysis.explanation.worked_tables import Explanation
 from gainful.analysis.fusion.fused_run import Fused

@@ -29,7 +29,7 @@ _GROUPS = {
         "history": ("history", "Keep scores over time, and show which changes are real."),
         "watch": ("history", "Measure on a schedule: add to a history, check, and notify."),
         "similar": (
-            "similar",
+            "comparing",
             "Measure how similar runs are, or how similarly measures order them.",
         ),
         "power": ("explaining", "Compute how many queries a comparison needs."),

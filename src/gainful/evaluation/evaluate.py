@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from gainful.array_types import Array
+    from gainful.evaluation.means_of_queries import Slicing
     from gainful.evaluation.query_samples import QuerySample
-    from gainful.evaluation.score_slices import Slicing
 
 FEWEST_IDEALS = 10
 """Queries with an ideal, below which sizes may differ by chance."""
@@ -201,8 +201,8 @@ def _groups(
     if slices is None and plain and isinstance(by, str | tuple | list) and not by:
         return _Groups(), options
     # Imported here because most evaluations weigh and slice nothing.
+    from gainful.evaluation.means_of_queries import read_slices, slicing_of
     from gainful.evaluation.query_samples import columns_of_sample, read_sample
-    from gainful.evaluation.score_slices import read_slices, slicing_of
 
     table, others = read_slices(slices, options)
     sample = read_sample(options, table)
@@ -255,7 +255,7 @@ def redrawing(
     if not hasattr(judgments, "redrawn") or not all(map(can_be_read_twice, runs.values())):
         return results
     # Imported here because most grades are by people.
-    from gainful.evaluation.mean_intervals import GradeDraws
+    from gainful.evaluation.means_of_queries import GradeDraws
 
     quiet: MeasuringOptions = {**options, "progress": None}
     again = partial(evaluate_request, runs=runs, request=request, options=quiet, baseline=baseline)

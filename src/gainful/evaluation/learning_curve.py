@@ -12,7 +12,7 @@ from gainful import arguments
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage, notes_of
-from gainful.evaluation.mean_intervals import MeanOfQueries, ends_of
+from gainful.evaluation.means_of_queries import MeanOfQueries, ends_of
 from gainful.evaluation.query_samples import QuerySample
 from gainful.evaluation.request import find_measure
 from gainful.evaluation.scores import Scores

@@ -15,7 +15,7 @@ from gainful.arithmetic.statistics.query_sampling import FEW_CLUSTERS, Sampling
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.coverage import digest_of
-from gainful.evaluation.groups_of_queries import BY_ID, id_before
+from gainful.evaluation.means_of_queries import BY_ID, id_before
 from gainful.evaluation.measuring import aggregate_of
 from gainful.evaluation.scores import Scores
 from gainful.message_texts import counted, did_you_mean, shown

@@ -23,8 +23,7 @@ from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.measuring import Rows
 from gainful.evaluation.query_samples import QuerySample
-from gainful.evaluation.scores import Scores
-from gainful.evaluation.scores_per_query import PerQuery
+from gainful.evaluation.scores import PerQuery, Scores
 from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.measure_family import GRADES
 from gainful.measures.notation import parse

@@ -6,7 +6,7 @@ from typing import Any
 from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.analysis.comparison.comparison_result import Checks
 from gainful.errors import GainfulError
-from gainful.evaluation.mean_intervals import names_of_ends
+from gainful.evaluation.means_of_queries import names_of_ends
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, unjudged_at
 from gainful.evaluation.unjudged.bounds import Bound, RunBounds, bounds_of_matched

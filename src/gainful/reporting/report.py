@@ -26,9 +26,9 @@ from gainful.evaluation.evaluate import (
     measure_runs,
     redrawing,
 )
+from gainful.evaluation.means_of_queries import read_slices
 from gainful.evaluation.query_samples import columns_of_sample, read_sample
 from gainful.evaluation.request import read_request
-from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores, means_table
 from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.judging.assessors.agreement import Agreement

@@ -11,7 +11,6 @@ from gainful.analysis.explanation.attribution import (
     Side,
     attribution_of,
 )
-from gainful.analysis.explanation.printed_arithmetic import written_working
 from gainful.analysis.explanation.worked_lists import (
     IDEAL,
     NO_VALUE,
@@ -28,7 +27,7 @@ from gainful.analysis.explanation.worked_lists import (
     work_out,
     work_out_ideal,
 )
-from gainful.analysis.explanation.worked_tables import Step, worked_conclusion
+from gainful.analysis.explanation.worked_tables import Step, worked_conclusion, written_working
 from gainful.arithmetic.cores import cached_property
 from gainful.evaluation.measuring import COMPUTE
 from gainful.matching.input import Fetch

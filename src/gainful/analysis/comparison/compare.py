@@ -33,22 +33,18 @@ from gainful.analysis.comparison.unjudged_documents import UnjudgedDocuments, wi
 from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
-from gainful.evaluation.groups_of_queries import clusters_to_name
-from gainful.evaluation.mean_intervals import (
+from gainful.evaluation.means_of_queries import (
     GradeVariance,
     RedrawnRuns,
     Spread,
     centred,
+    clusters_to_name,
     in_units,
+    read_slices,
 )
-from gainful.evaluation.query_samples import (
-    QuerySample,
-    columns_of_sample,
-    read_sample,
-)
+from gainful.evaluation.query_samples import QuerySample, columns_of_sample, read_sample
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
-from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores, unjudged_at
 from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.matching.keyword_options import EvaluatingOptions, takes

@@ -29,7 +29,7 @@ from gainful.evaluation.coverage import (
     tied_sentence,
     unjudged_sentence,
 )
-from gainful.evaluation.mean_intervals import GradeVariance, notes_on_grades
+from gainful.evaluation.means_of_queries import GradeVariance, notes_on_grades
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.unjudged.bounds import RunBounds
 from gainful.measures.notation import GivenMeasure, name_of

@@ -31,7 +31,7 @@ from gainful.arithmetic.statistics.moments import Moments, moments_of_columns
 from gainful.arithmetic.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
 from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import Bools, Floats
-from gainful.evaluation.mean_intervals import centred, in_units, widened
+from gainful.evaluation.means_of_queries import centred, in_units, widened
 from gainful.measures.measure_family import LOWER
 from gainful.output.writing.result_base import FormerNames, Record
 

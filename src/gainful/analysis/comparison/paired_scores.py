@@ -18,7 +18,7 @@ from gainful.message_texts import did_you_mean, shown
 from gainful.rows.identifiers import UNTYPED, IdType, decided_type, examples, in_order
 
 if TYPE_CHECKING:
-    from gainful.evaluation.mean_intervals import RedrawnRuns
+    from gainful.evaluation.means_of_queries import RedrawnRuns
     from gainful.evaluation.unjudged.bounds import Bound
 
 _FEWEST = 2  # runs in a comparison

@@ -16,8 +16,7 @@ from gainful.errors import GainfulError, InputError, warn
 from gainful.evaluation.measuring import formula_of
 from gainful.evaluation.query_samples import QuerySample
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
-from gainful.evaluation.scores import Scores
-from gainful.evaluation.scores_per_query import PerQuery
+from gainful.evaluation.scores import PerQuery, Scores
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.formulas import BaselineMeasure, Combination
 from gainful.measures.measure import Measure, catalogue

@@ -12,7 +12,7 @@ from gainful.analysis.comparison.paired_scores import Paired
 from gainful.analysis.comparison.settings import Settings
 from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.errors import InputError
-from gainful.evaluation.score_slices import (
+from gainful.evaluation.means_of_queries import (
     Part,
     columns_to_cut_by,
     parts_by_metadata,

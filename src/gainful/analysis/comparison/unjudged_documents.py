@@ -8,7 +8,7 @@ from typing import Any
 from gainful.analysis.comparison.paired_scores import UnjudgedShares
 from gainful.analysis.comparison.settings import Settings
 from gainful.errors import InputError, without_warnings
-from gainful.evaluation.mean_intervals import names_of_ends
+from gainful.evaluation.means_of_queries import names_of_ends
 from gainful.evaluation.query_samples import QuerySample
 from gainful.evaluation.request import Request
 from gainful.evaluation.scores import Scores

@@ -4,11 +4,10 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from gainful.analysis.explanation.printed_arithmetic import written_working
 from gainful.analysis.explanation.what_if import (
     Change,
     GivenChanges,
@@ -27,6 +26,7 @@ from gainful.analysis.explanation.worked_lists import (
     JudgedRanking,
     Sums,
     down_to_cutoff,
+    in_rank_order,
     look_at_grades,
     read_judged_ranking,
     steps_with,
@@ -37,7 +37,7 @@ from gainful.analysis.explanation.worked_lists import (
     work_out_ideal,
     worst_steps,
 )
-from gainful.analysis.explanation.worked_tables import Explanation, Part, Step
+from gainful.analysis.explanation.worked_tables import Explanation, Part, Step, written_working
 from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import steps_of_own
@@ -80,6 +80,19 @@ _SUMS = ("evidence_recall", "evidence_precision", "evidence_IoU", "evidence_nDCG
 _MOST_PASSAGES = 8  # in a remark
 _MOST_RANKS = 8  # in a remark
 _HEADINGS = {"TBG": ("exp(−t·ln 2/h)", "seconds"), "U": ("1 − x/L", "characters")}
+
+
+class _OfQuery(NamedTuple):
+    """A query of a run, and the options of the call, with the tables besides judgments and run."""
+
+    reader: Reader
+    run: Run
+    query: str
+    tables: Mapping[str, object]
+
+
+_Shown = tuple[Part, Working, str]
+"""The steps of a measure of other tables, the formula of its value, and a remark."""
 
 
 @takes(EvaluatingOptions)
@@ -127,13 +140,15 @@ def explain(
                 "a measure of ranks and grades",
                 f"'{asked}', which needs {asked.family.needs}",
             )
+        of = _OfQuery(reader, run, name, request.tables)
         if asked.family.needs == SESSIONS:
-            return _query_by_query(asked, reader, run, name, request.tables)
+            return _query_by_query(asked, of)
         worked = explain_with(reader, run, asked, name, request.policy, request.tool, changes)
-        if asked.family.needs == EVIDENCE:
-            worked = _chunk_by_chunk(worked, reader, run, name)
-        elif asked.family.needs in _WORKED:
-            worked = _WORKED[asked.family.needs](worked, reader, run, name, request.tables)
+        work_out_again = _WORKED.get(asked.family.needs)
+        if work_out_again is not None and (shown := work_out_again(worked, of)) is not None:
+            part, working, remark = shown
+            numbers = written_working(working, worked.value)
+            worked = dataclasses.replace(worked, parts=(part,), remark=remark, working=numbers)
         return dataclasses.replace(worked, doc_type=reader.doc_type(run))
 
 
@@ -215,7 +230,7 @@ def explain_grades(
     def work(part: Measure) -> Explanation:
         matched = _one_list(grades, judged, part)
         listed = matched.grade.tolist()
-        entries = [Entry(rank, rank, None, grade) for rank, grade in enumerate(listed, 1)]
+        entries = in_rank_order([(None, grade) for grade in listed])
         of_list = part.parameters.get("ideal") == "retrieved"
         pool = [(None, grade) for grade in (listed if of_list else matched.pool_grades.tolist())]
         return _worked(Sums(matched, part, chosen), None, entries, pool, alone=judged is None)
@@ -380,8 +395,8 @@ def _positions(measure: Measure, steps: Sequence[Step]) -> dict[str, tuple[str, 
     return {"row, column": written}
 
 
-def _chunk_by_chunk(worked: Explanation, reader: Reader, run: Run, query: str) -> Explanation:
-    """Return the explanation of a measure of evidence with the chunks instead of their documents."""
+def _chunk_by_chunk(worked: Explanation, of: _OfQuery) -> _Shown | None:
+    """Work out a measure of evidence with the chunks instead of their documents."""
     # Imported here because most measures need no other tables.
     from gainful.evaluation.evidence import (
         covered_passages,
@@ -390,11 +405,11 @@ def _chunk_by_chunk(worked: Explanation, reader: Reader, run: Run, query: str) -
         ratio_of,
     )
 
-    found, measure = evidence_of_run(reader, run), worked.measure
-    chunks = listed_chunks(found, query, measure.cutoff)
-    ratio, place = ratio_of(found, measure), found.queries.index(query)
+    found, measure = evidence_of_run(of.reader, of.run), worked.measure
+    chunks = listed_chunks(found, of.query, measure.cutoff)
+    ratio, place = ratio_of(found, measure), found.queries.index(of.query)
     if ratio.empty[place]:
-        return worked
+        return None
     adds = bool(chunks) and measure.name in _SUMS
     discount, depth = measure.parameters.get("discount"), len(chunks)
     of_query, rank, gains = found.covered(measure).added()
@@ -414,9 +429,7 @@ def _chunk_by_chunk(worked: Explanation, reader: Reader, run: Run, query: str) -
     quotient = (float(ratio.part[place]), float(ratio.whole[place]))
     is_worked = ratio.symbols and (measure.name in _SUMS or quotient[0])
     working = Working(ratio.symbols, "{} / {}", quotient) if is_worked else Working()
-    remark = _remark(covered_passages(found, chunks, query), found.evidence.unit)
-    numbers = written_working(working, worked.value)
-    return dataclasses.replace(worked, parts=(part,), remark=remark, working=numbers)
+    return part, working, _remark(covered_passages(found, chunks, of.query), found.evidence.unit)
 
 
 def _remark(passages: Sequence["CoveredPassage"], unit: str) -> str:
@@ -441,57 +454,49 @@ def _said(passage: "CoveredPassage", *, several: bool) -> str:
     return f"{where}: {share} at {at} {', '.join(map(str, ranks))}"
 
 
-def _document_by_document(
-    worked: Explanation, reader: Reader, run: Run, query: str, tables: Mapping[str, object]
-) -> Explanation:
-    """Return the explanation of a measure of time and text with what each document adds when the user reaches it."""
+def _document_by_document(worked: Explanation, of: _OfQuery) -> _Shown:
+    """Work out a measure of time and text with what each document adds when the user reaches it."""
     from gainful.evaluation.time_and_text import walk_of_query
 
     weight, unit = _HEADINGS[worked.measure.name]
-    walked = walk_of_query(worked.measure, reader, run, query, tables)
-    known = [None if math.isnan(grade) else float(grade) for grade in walked.grades]
-    listed = zip(walked.docs, known, strict=True)
-    entries = [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(listed, 1)]
-    steps = steps_with(entries, Terms(walked.gains, walked.weights))
+    walked = walk_of_query(worked.measure, *of)
+    steps = steps_with(_graded(walked.docs, walked.grades), Terms(walked.gains, walked.weights))
     part = _part("the list", SUM, steps, steps[-1].sum if steps else 0.0, weight=weight)
-    remark = _remark_on_time(walked, len(part.steps), unit)
-    return dataclasses.replace(worked, parts=(part,), remark=remark)
+    return part, Working(), _remark_on_time(walked, len(part.steps), unit)
 
 
-def _passage_by_passage(
-    worked: Explanation, reader: Reader, run: Run, query: str, tables: Mapping[str, object]
-) -> Explanation:
-    """Return the explanation of UDCG with what each passage contributes."""
+def _graded(docs: Sequence[str], grades: Floats) -> list[Entry]:
+    """Return documents in rank order with their grades; NaN without a judgment."""
+    known = [None if math.isnan(grade) else float(grade) for grade in grades]
+    return in_rank_order([*zip(docs, known, strict=True)])
+
+
+def _passage_by_passage(worked: Explanation, of: _OfQuery) -> _Shown:
+    """Work out UDCG with what each passage contributes."""
     from gainful.evaluation.model_answers import passages_of_query
 
-    read = passages_of_query(worked.measure, reader, run, query, tables)
-    known = [None if math.isnan(grade) else float(grade) for grade in read.grades]
-    listed = zip(read.docs, known, strict=True)
-    entries = [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(listed, 1)]
-    steps, count = steps_with(entries, Terms(read.worth, read.answering)), len(entries)
-    total = steps[-1].sum if steps else 0.0
+    read = passages_of_query(worked.measure, *of)
+    steps = steps_with(_graded(read.docs, read.grades), Terms(read.worth, read.answering))
+    total, count = steps[-1].sum if steps else 0.0, len(steps)
     part = Part("the passages", SUM, tuple(steps), total, worth="w", weight="1 − p")
     if not steps:
-        return dataclasses.replace(worked, parts=(part,), remark="nothing was retrieved")
+        return part, Working(), "nothing was retrieved"
     working = Working("1 / (1 + exp(−sum / n))", "1 / (1 + exp(−{:()} / {}))", (total, count))
     relevant = int((read.worth > 0).sum())
     remark = f"{counted(relevant, 'relevant passage')}, {count - relevant} that may distract"
-    numbers = written_working(working, worked.value)
-    return dataclasses.replace(worked, parts=(part,), remark=remark, working=numbers)
+    return part, working, remark
 
 
-def _nugget_by_nugget(
-    worked: Explanation, reader: Reader, run: Run, query: str, tables: Mapping[str, object]
-) -> Explanation:
-    """Return the explanation of nugget recall with the best support of each nugget."""
+def _nugget_by_nugget(worked: Explanation, of: _OfQuery) -> _Shown | None:
+    """Work out nugget recall with the best support of each nugget."""
     from gainful.evaluation.model_answers import nuggets_of_query
 
-    docs, nuggets = nuggets_of_query(worked.measure, reader, run, query, tables)
+    docs, nuggets = nuggets_of_query(worked.measure, *of)
     total = sum(one.weight for one in nuggets)
     if not total:
-        return worked
+        return None
     by = [None if one.rank is None else docs[one.rank - 1] for one in nuggets]
-    entries = [Entry(at, at, doc, None) for at, doc in enumerate(by, 1)]
+    entries = in_rank_order([(doc, None) for doc in by])
     terms = Terms(
         np.array([one.counted for one in nuggets]), np.array([one.weight for one in nuggets])
     )
@@ -505,38 +510,31 @@ def _nugget_by_nugget(
     }
     found = steps[-1].sum
     part = Part("the nuggets", SUM, steps, found, 0, "s", "w", labels=labels, instead=True)
-    working = Working("sum / Σ w", "{} / {}", (found, total))
-    numbers = written_working(working, worked.value)
-    return dataclasses.replace(worked, parts=(part,), remark="", working=numbers)
+    return part, Working("sum / Σ w", "{} / {}", (found, total)), ""
 
 
-_WORKED = {
+_WORKED: Mapping[str, Callable[[Explanation, _OfQuery], _Shown | None]] = {
+    EVIDENCE: _chunk_by_chunk,
     LENGTHS: _document_by_document,
     ABSTENTIONS: _passage_by_passage,
     NUGGETS: _nugget_by_nugget,
 }
-"""How the steps of a measure of other tables are worked out, by its needs."""
+"""How a measure of other tables is worked out, by its needs; the result is None if there is nothing to show."""
 
 
-def _query_by_query(
-    measure: Measure, reader: Reader, run: Run, query: str, tables: Mapping[str, object]
-) -> Explanation:
+def _query_by_query(measure: Measure, of: _OfQuery) -> Explanation:
     """Work out the value of the session of a query, with a table for each of its judged queries."""
     from gainful.evaluation.sessions import work_out_session
 
-    session, worked = work_out_session(measure, reader, run, query, tables)
+    session, worked = work_out_session(measure, *of)
     if worked.value is None:
         raise InputError(f"{measure} of session {session!r}", "a value", "no relevant documents")
-    parts = []
+    parts, worth = [], "gain" if "gain" in measure.parameters else "worth"
     for asked, terms, total in zip(worked.asked, worked.terms, worked.sums, strict=True):
-        listed = [(doc, asked.grades.get(doc)) for doc in asked.docs]
-        entries = [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(listed, 1)]
-        title = f"query {asked.query}, at place {asked.place} of session {session}"
-        steps, worth = (
-            steps_with(entries, terms),
-            "gain" if "gain" in measure.parameters else "worth",
-        )
+        entries = in_rank_order([(doc, asked.grades.get(doc)) for doc in asked.docs])
         name = f"query {asked.query}"
+        title = f"{name}, at place {asked.place} of session {session}"
+        steps = steps_with(entries, terms)
         parts.append(_part(title, name, steps, total, worth=worth, weight="weight"))
     numbers, symbols, values = " + ".join(["{}"] * len(parts)), SUM, tuple(worked.sums)
     if worked.ideal is not None:
@@ -548,10 +546,10 @@ def _query_by_query(
         worked.asked[-1].query,
         worked.value,
         tuple(parts),
-        reader.decided(run),
+        of.reader.decided(of.run),
         f"session {session}",
         working,
-        reader.doc_type(run),
+        of.reader.doc_type(of.run),
     )
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from gainful.analysis.explanation.printed_arithmetic import written_value
 from gainful.analysis.explanation.worked_lists import JudgedRanking, Worth, under_policy
-from gainful.analysis.explanation.worked_tables import Explanation, Part
+from gainful.analysis.explanation.worked_tables import Explanation, Part, written_value
 from gainful.errors import InputError
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, did_you_mean, shown

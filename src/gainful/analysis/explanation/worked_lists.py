@@ -352,7 +352,7 @@ def work_out_ideal(
     judged = [(doc, grade) for doc, grade in pool if grade is not None]
     below = len(entries) + 1
     order = sorted(judged, key=lambda item: (-sums.worth(item[1]), ranks.get(item[0] or "", below)))
-    best = _in_order(order)
+    best = in_rank_order(order)
     positions, cutoff = COMPUTE[measure.name].positions, measure.cutoff
     if positions is not None and cutoff is not None:
         slots = by_attention(positions(measure.parameters, cutoff).weight).tolist()
@@ -396,7 +396,7 @@ def down_to_cutoff(entries: Sequence[Entry], measure: Measure) -> list[Entry]:
     return [entry for entry in entries if entry.rank <= cutoff]
 
 
-def _in_order(docs: JudgedDocs) -> list[Entry]:
+def in_rank_order(docs: JudgedDocs) -> list[Entry]:
     """Return documents as a list in this order."""
     return [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(docs, 1)]
 
@@ -430,7 +430,7 @@ def worst_steps(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list
     unfilled = 0.0 if part.cutoff is None else sums.sheet.absent_gain(part.parameters["gain"])
     lowest = min(0.0, unfilled)
     worse = [item for item in pool if item[1] is not None and sums.worth(item[1]) < lowest]
-    entries = _in_order(sorted(worse, key=lambda item: sums.worth(item[1] or 0.0)))
+    entries = in_rank_order(sorted(worse, key=lambda item: sums.worth(item[1] or 0.0)))
     if lowest < 0:
         entries += _absent_entries(sums.sheet, part, len(entries))
     return steps_of(sums, place, part, entries)
@@ -449,7 +449,7 @@ def _cumulated_ideal(sums: Sums, place: int, part: Measure, pool: JudgedDocs) ->
         best = [(doc, grade) for doc, grade in best if worth(grade) > lowest]
     if part.parameters["depth"] == "retrieved":
         best = best[: int(sheet.matched.retrieved[place])]
-    entries = _in_order(best)
+    entries = in_rank_order(best)
     if floor:
         entries += _absent_entries(sheet, part, len(entries))
     return steps_of(

@@ -18,7 +18,7 @@ from gainful.analysis.fusion.settings import Settings, read_settings
 from gainful.arithmetic.statistics.intervals import Interval
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation.mean_intervals import MeanOfQueries
+from gainful.evaluation.means_of_queries import MeanOfQueries
 from gainful.evaluation.request import Request, read_one, speaking
 from gainful.evaluation.scores import Scores, measure_matched
 from gainful.matching.keyword_options import MeasuringOptions, takes

@@ -26,8 +26,8 @@ from gainful.analysis.history.openmetrics import Gauge, as_openmetrics
 from gainful.analysis.history.stores import store_at
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import evaluate, evaluate_runs
+from gainful.evaluation.means_of_queries import read_slices
 from gainful.evaluation.saved_baseline import Baseline
-from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores
 from gainful.matching.keyword_options import AveragingOptions, takes
 from gainful.measures.measure_family import MEAN

@@ -25,8 +25,7 @@ from gainful.evaluation.measuring import (
     refuse_by_policy,
     refuse_nothing_counted,
 )
-from gainful.evaluation.scores import Scores, TieRange, tie_ranges
-from gainful.evaluation.scores_per_query import PerQuery
+from gainful.evaluation.scores import PerQuery, Scores, TieRange, tie_ranges
 from gainful.evaluation.spark.partition_measuring import (
     SCHEMA,
     Measuring,

@@ -16,7 +16,7 @@ from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import Coverage, policy_note
 from gainful.evaluation.evaluate import depth_for, run_progress
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
-from gainful.evaluation.mean_intervals import names_of_ends
+from gainful.evaluation.means_of_queries import names_of_ends
 from gainful.evaluation.query_samples import QuerySample, read_sample
 from gainful.evaluation.request import Request, read_request, refuse_answers
 from gainful.evaluation.scores import measure_matched

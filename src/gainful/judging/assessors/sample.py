@@ -7,8 +7,8 @@ from typing import Any, Unpack, cast
 
 from gainful import arguments
 from gainful.errors import InputError
+from gainful.evaluation.means_of_queries import parts_by_metadata
 from gainful.evaluation.request import read_unmeasured
-from gainful.evaluation.score_slices import parts_by_metadata
 from gainful.judging.assessors.sample_design import (
     ALL,
     ALLOCATIONS,
