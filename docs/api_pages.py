@@ -183,7 +183,8 @@ TASKS = {
         ),
         ApiPage(
             "collect_grades",
-            "judging.collect_grades judging.CollectingOptions results.CollectedGrades judging.collect_support "
+            "judging.collect_grades judging.CollectingOptions results.CollectedGrades judging.collect_evidence "
+            "results.CollectedEvidence judging.collect_nuggets results.CollectedNuggets judging.collect_support "
             "results.CollectedSupport",
             "guides/model_grades.md",
         ),

@@ -347,6 +347,14 @@ def functions() -> Iterator[tuple[str, Call]]:
                 "docs": {"a": ("a title", "a text")}, "grades": {0: "off", 1: "on"},
             },
         ),
+        "collect_evidence": Call(
+            gf.judging.collect_evidence,
+            {"pairs": {"q1": ["a"]}, "model": a_model, "queries": {"q1": "a question"}, "docs": {"a": "a text"}},
+        ),
+        "collect_nuggets": Call(
+            gf.judging.collect_nuggets,
+            {"pairs": {"q1": ["a"]}, "model": a_model, "queries": {"q1": "a question"}, "docs": {"a": ("a title", "a text")}},
+        ),
         "collect_support": Call(
             gf.judging.collect_support,
             {
@@ -552,7 +560,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
-    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "Case", "CollectedGrades", "CollectedSupport", "Comparison", "Conformance", "Coverage", "Curve",
+    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "Case", "CollectedEvidence", "CollectedGrades", "CollectedNuggets", "CollectedSupport", "Comparison", "Conformance", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Leaderboard", "LearningCurve", "LocatedEvidence",
     "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Similarity",
     "ClickJudgments", "ClickLog", "ClickModels", "Earnings", "Interleaved", "InterleavingVerdict", "PositionBias",
@@ -817,6 +825,18 @@ def results() -> dict[str, Any]:
             lambda prompt: "1" if "apple" in prompt else "hm",
             queries={"q1": "fruit"},
             docs={"a": "apple", "b": "brick"},
+        ),
+        "CollectedEvidence": gf.judging.collect_evidence(
+            {"q1": ["a", "b"]},
+            lambda prompt: "passage: ripe" if "ripe" in prompt.split("The text:")[1] else "hm",
+            queries={"q1": "fruit"},
+            docs={"a": "a ripe apple", "b": "brick"},
+        ),
+        "CollectedNuggets": gf.judging.collect_nuggets(
+            {"q1": ["a"]},
+            lambda _: "vital: an apple",
+            queries={"q1": "fruit"},
+            docs={"a": "apple"},
         ),
         "CollectedSupport": gf.judging.collect_support(
             {"q1": ["a", "b"]},

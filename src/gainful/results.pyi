@@ -50,8 +50,10 @@ from gainful.integrations.recording.recorded_run import RecordedRun
 from gainful.judging.assessors.agreement import Agreement
 from gainful.judging.assessors.calibration_result import Calibration
 from gainful.judging.assessors.collected_grades import CollectedGrades
+from gainful.judging.assessors.listed_nuggets import CollectedNuggets
 from gainful.judging.assessors.merging import MergedJudgments
 from gainful.judging.assessors.nugget_support import CollectedSupport
+from gainful.judging.assessors.quoted_evidence import CollectedEvidence
 from gainful.judging.assessors.sample_design import SampleDesign
 from gainful.judging.bias_of_pools import PoolBias
 from gainful.judging.inferred_measures import Inferred
@@ -75,7 +77,9 @@ __all__ = [
     "ClickJudgments",
     "ClickLog",
     "ClickModels",
+    "CollectedEvidence",
     "CollectedGrades",
+    "CollectedNuggets",
     "CollectedSupport",
     "Comparison",
     "Conformance",

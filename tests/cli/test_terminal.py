@@ -20,6 +20,13 @@ ANSWER = (
     "for line in sys.stdin: print(json.dumps({'id': json.loads(line)['id'], 'skip': 'no time'}))\n"
 )
 SEARCH = "def search(query):\n    return [('a', 2.0), ('b', 1.0)]\n"
+MODEL = (
+    "def grade(prompt):\n    return 'grade: 1'\n"
+    "def list_facts(prompt):\n    return 'vital: one\\nokay: two'\n"
+    "def quote(prompt):\n"
+    "    text = prompt.split('The text:\\n')[1].split('\\n\\nHow to copy')[0]\n"
+    "    return f'passage: {text.strip()}'\n"
+)
 TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
 # The calls of each command, with the exit code that is expected if it is not 0.
 CALLS = {
@@ -67,7 +74,34 @@ CALLS = {
         ("clicks", *RUNS, "--interleave"),
     ],
     "collect": [
-        ("collect", RUNS[0], "--depth", "1", *TEXTS, "--call", "model:grade", "-o", "model.csv")
+        ("collect", RUNS[0], "--depth", "1", *TEXTS, "--call", "model:grade", "-o", "model.csv"),
+        ("collect", RUNS[0], "--depth", "1", *TEXTS, "--call", "model:quote", "--ask", "evidence"),
+        (
+            "collect",
+            RUNS[0],
+            "--depth",
+            "1",
+            *TEXTS,
+            "--call",
+            "model:list_facts",
+            "--ask",
+            "nuggets",
+            "-o",
+            "nuggets.csv",
+        ),
+        (
+            "collect",
+            RUNS[0],
+            "--depth",
+            "1",
+            *TEXTS,
+            "--call",
+            "model:grade",
+            "--ask",
+            "support",
+            "--nuggets",
+            "facts.csv",
+        ),
     ],
     "sample": [("sample", J, "--size", "5", "--design", "design.json")],
     "calibrate": [
@@ -202,7 +236,10 @@ def folder(tmp_path_factory):
         )
         (place / "search.py").write_text(SEARCH)
         (place / "answer.py").write_text(ANSWER)
-        (place / "model.py").write_text("def grade(prompt):\n    return 'grade: 1'\n")
+        (place / "model.py").write_text(MODEL)
+        queries = (place / "queries.tsv").read_text().splitlines()
+        facts = [f"{line.split(chr(9))[0]},a fact\n" for line in queries]
+        (place / "facts.csv").write_text(f"query,nugget\n{''.join(facts)}")
         for day, run in enumerate(RUNS, 1):
             scores = gf.evaluate(place / J, place / run, "nDCG@10")
             gf.history.add(place / "old.history", scores, time=f"2026-05-0{day}")

@@ -98,6 +98,24 @@ READING = {
             **o,
         )
     ),
+    "collect_evidence": lambda **o: dict(
+        gf.judging.collect_evidence(
+            JUDGMENTS,
+            lambda _: "passage: none",
+            queries=JUDGMENTS_TEXTS,
+            docs={doc: doc for doc in "abcd"},
+            **o,
+        )
+    ),
+    "collect_nuggets": lambda **o: dict(
+        gf.judging.collect_nuggets(
+            JUDGMENTS,
+            lambda _: "vital: a fact",
+            queries=JUDGMENTS_TEXTS,
+            docs={doc: doc for doc in "abcd"},
+            **o,
+        )
+    ),
     "collect_support": lambda **o: dict(
         gf.judging.collect_support(
             JUDGMENTS,

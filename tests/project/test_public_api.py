@@ -52,7 +52,7 @@ BELOW = {
         "reference_judgments",
     ],
     "judging": [
-        "CollectingOptions", "Study", "agreement", "bounds_of_runs", "calibrate", "collect_grades", "collect_support", "inferred_ap", "inferred_ndcg",
+        "CollectingOptions", "Study", "agreement", "bounds_of_runs", "calibrate", "collect_evidence", "collect_grades", "collect_nuggets", "collect_support", "inferred_ap", "inferred_ndcg",
         "merge_judgments", "next_to_judge", "pool_bias", "random_order", "sample_documents", "sample_queries",
     ],
     "measures": [
@@ -63,7 +63,7 @@ BELOW = {
         "recommendation_catalogue", "recommendation_family", "split",
     ],
     "results": [
-        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "ClickJudgments", "ClickLog", "ClickModels", "CollectedGrades", "CollectedSupport", "Comparison", "Conformance", "Coverage", "Curve",
+        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "ClickJudgments", "ClickLog", "ClickModels", "CollectedEvidence", "CollectedGrades", "CollectedNuggets", "CollectedSupport", "Comparison", "Conformance", "Coverage", "Curve",
         "Debiased", "Difference", "Earnings", "Explanation", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Interleaved", "InterleavingVerdict", "Leaderboard", "LearningCurve", "LocatedEvidence",
         "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "PositionBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "SampledCorrection", "Scores",
         "Similarity",
@@ -119,7 +119,9 @@ BY_PLACE = {
     "bounds": ["judgments", "run", "measures"],
     "curve": ["judgments", "run", "measure"],
     "agreement": ["grades"],
+    "collect_evidence": ["pairs", "model"],
     "collect_grades": ["pairs", "model"],
+    "collect_nuggets": ["pairs", "model"],
     "collect_support": ["pairs", "model"],
     "record": ["queries", "search"],
     "calibrate": ["human", "model", "runs", "measures"],

@@ -267,8 +267,8 @@ def read_shared_options(options: Options, *, documents: str = "") -> dict[str, A
         shared |= _policy_or_dialect(options)
     if (queries := options.pop("query_ids", None)) is not None:
         shared["queries"] = queries
-    if "subtopic_judgments" in options:
-        tables = {keyword: options.pop(name) for name, keyword in TABLES.items()}
+    if "chunk_table" in options:
+        tables = {keyword: options.pop(name) for name, keyword in TABLES.items() if name in options}
         tables["chunk_table"] = _tables_of_chunks(tables["chunk_table"])
         shared |= {keyword: table for keyword, table in tables.items() if table is not None}
     delimiter, file = options.pop("chunks", None), options.pop("chunk_map", None)

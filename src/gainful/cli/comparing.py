@@ -269,7 +269,7 @@ class _Leaderboards:
         "--judge NAME": "The name of the model that judged.",
         "--generator [RUN=]NAME...": "The name of the model that generated all RUNs, or one of them; warns if a model judges its own output. Repeat for more.",
     },
-    "result measuring",
+    "result measuring spans",
     measures="What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more.",
     baseline="The name of the run to compare the others with.  [default: the first]",
 )

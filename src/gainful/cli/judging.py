@@ -37,6 +37,8 @@ _CLICK_LOG = (
 )
 _MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 _CACHE = ".answers.jsonl"
+_ASK = ("grades", "evidence", "nuggets", "support")
+_NOT_TREC = ("evidence", "nuggets")
 _LETTERS = 4  # characters per token, roughly
 
 
@@ -326,21 +328,27 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
 
 @command(
     "gainful collect pool.qrels --queries queries.tsv --docs docs.jsonl --endpoint "
-    "http://localhost:8000/v1 --model llama -o model.csv"
+    "http://localhost:8000/v1 --model llama -o model.csv",
+    "gainful collect golden.jsonl --docs docs/ --ask evidence --call judges:quote",
 )
 @click.argument("source", metavar="PAIRS", type=option.InputFile())
 @option.give(
     "texts",
     {
+        f"--ask [{'|'.join(_ASK)}] = grades": "What to ask for. grades: a grade of each document; evidence: the passages of each document that answer the query, as judgments for "
+        "evidence_recall@5; nuggets: the facts that an answer needs; support: whether each document supports each fact in --nuggets, for NuggetRecall@5.",
+        "--nuggets INPUT": "With --ask support: a table with a query, a nugget and optionally its importance, vital or okay, in each row.",
+        "--offsets [characters|bytes]": "With --ask evidence, if PAIRS is a run of chunks: the unit of their start and end. The model then reads chunks instead of documents.",
+        "--chunk-table INPUT...": "With --ask evidence, if PAIRS is a run with ids of chunks: a table with an id, a document, and either start and end or the text in each row.",
         "--depth RANK>=1": "Read PAIRS as a run, and grade the documents down to this rank.",
         "--endpoint URL": "A server with chat completions, such as http://localhost:8000/v1.",
         "--model NAME": "With --endpoint: the name of the model.",
         "--call MODULE:NAME": "Instead of --endpoint: a Python function that takes a prompt and returns an answer; its module must be in the current folder.",
         "--key-variable NAME": "With --endpoint: the environment variable that contains the key. The key is never saved or printed.",
         "--parameter NAME=VALUE... -> parameters": "With --endpoint: an extra request parameter, such as temperature=0; repeat for more.",
-        "--prompt INPUT": "A template with {query}, {document} and {scale}; write {{ and }} for braces.  [default: gainful's prompt]",
+        "--prompt INPUT": "A template with {query}, {document} and {scale}; write {{ and }} for braces. Evidence has no {scale}; nuggets have {documents}.  [default: gainful's prompt]",
         "--grade NUMBER[=MEANING]... -> grades": "A grade of the scale and its meaning; repeat for each grade.  [default: gainful's scale, 0 to 3]",
-        "--per-prompt >=1 = 1": "The number of documents per prompt, if the prompt contains {documents}.",
+        "--per-prompt NUMBER>=1": "The number of documents per prompt, if the prompt contains {documents}.  [default: 1, or 20 with --ask nuggets]",
         "--batch NUMBER>=1": "With --call: the function accepts a list of this many prompts and returns a list of answers.",
         "--longest NUMBER>=1": "The maximum number of characters per document.",
         "--missing-texts [error|skip] = error": "What to do if a text is missing: fail (error), or leave the document unjudged (skip).",
@@ -362,20 +370,21 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
         f"--format, -f [{'|'.join(call.formats_of('pools'))}]": "The output format; trec: query 0 doc grade.  [default: from the extension of --output, or table]",
     },
     "output columns engine",
-    queries={"required": True},
+    queries="The texts of the queries; TSV, CSV or JSON lines with the id and the text of each query, JSON {id: text}, or Parquet.  [default: the ids, if they are the questions]",
     docs={
         "required": True,
-        "help": "The texts of the documents, in the same formats as --queries, with a title, a body or both.",
+        "help": "The texts of the documents; in the same formats as --queries, with a title, a body or both; or a folder of text files.",
     },
 )
 def collect(source: str, **options: Any) -> None:
-    """Collect grades from a model for PAIRS: a pool, judgments, or a table with query and doc.
+    """Collect grades or evidence from a model for PAIRS: a pool, judgments, or a table with query and doc.
 
     The model is a server (--endpoint) or a Python function (--call). An answer is valid if its last line is
-    `grade: 2`, or if it is JSON {"grade": 2} or just the number. Other answers are saved and counted, and their
-    documents stay unjudged. If calls failed, a limit was reached or nothing could be graded, the exit code is 1: run
+    `grade: 2`, or if it is JSON {"grade": 2} or just the number; for evidence, if it ends with a line
+    `passage: …` for each passage. Other answers are saved and counted, and their documents stay unjudged. If calls failed, a limit was reached or nothing could be graded, the exit code is 1: run
     the same command again to send the remaining prompts.
     """
+    _refuse_for_others(options)
     if options["endpoint"] is None and options["call"] is None:
         raise click.UsageError(
             "Name the model: --endpoint URL --model NAME, or --call MODULE:NAME."
@@ -385,6 +394,9 @@ def collect(source: str, **options: Any) -> None:
         call.leave_out_columns(options, of="run")
     shared = call.read_shared_options(options, documents="pools")
     format_ = call.format_of(options, "pools")
+    ask = options["ask"]
+    if ask in _NOT_TREC and format_ == "trec":
+        raise click.UsageError(f"TREC files contain no {ask}: write .csv, .jsonl or .parquet.")
     output, own_cache = options["output"], options["cache"]
     if own_cache is None and output not in (None, "-"):
         options["cache"] = f"{output}{_CACHE}"  # answers cost money
@@ -392,17 +404,18 @@ def collect(source: str, **options: Any) -> None:
     model = options.pop("model") or options["call"]
     options["parameters"] = _parameters_of(options["parameters"])
     options["grades"] = _grades_of(options["grades"])
-    ask = gf.judging.collect_grades
     with own_modules(click.get_current_context().obj):
         how = {"dry": options["dry_run"], **shared}
-        grades = call.work(ask, source, model, options=options, **how)
+        collecting = getattr(gf.judging, f"collect_{ask}")
+        found = call.work(collecting, source, model, options=options, **how)
+    grades = found if ask == "grades" else found.collected
     if options["dry_run"]:
         plan = f"{counted(grades.unasked, 'prompt')} to send, {_size(grades)}; {grades.cached:,} cached"
         print_data(f"{grades.first_prompt.rstrip()}\n")
         tell(f"dry run, first prompt: {plan}")
-        tell(grades.summary)
+        tell(found.summary)
         return
-    call.write_documents(grades, options, format_)
+    call.write_documents(found, options, format_)
     if format_ not in call.FOR_PEOPLE or output is not None:
         tell_some(
             [
@@ -411,7 +424,7 @@ def collect(source: str, **options: Any) -> None:
                 for item in (*grades.unread, *grades.failed, *grades.without_text)
             ]
         )
-        tell(grades.summary)
+        tell(found.summary)
     if own_cache is None and cache is not None:
         tell(f"the answers are saved in {cache}")
     if grades.limit is not None:
@@ -424,6 +437,24 @@ def collect(source: str, **options: Any) -> None:
         tell(f"stopped at {option.option_name(str(grades.limit))}: {left}. {more}")
     if grades.failed or grades.limit is not None or (grades.rows and not grades.graded):
         sys.exit(FAILED)
+
+
+def _refuse_for_others(options: Options) -> None:
+    """Reject options of `collect` that mean nothing for what is asked."""
+    ask = options["ask"]
+    for name, asked in (
+        ("nuggets", "support"),
+        ("offsets", "evidence"),
+        ("chunk_table", "evidence"),
+    ):
+        if options[name] and ask != asked:
+            raise click.UsageError(f"{option.option_name(name)} requires --ask {asked}.")
+    if ask == "support" and options["nuggets"] is None:
+        raise click.UsageError("--ask support requires --nuggets FILE, the facts to look for.")
+    if ask != "grades" and options["grades"]:
+        raise click.UsageError("--grade requires --ask grades: the other answers are fixed.")
+    if ask in ("evidence", "support") and (options["per_prompt"] or 1) > 1:
+        raise click.UsageError(f"--per-prompt must be 1 with --ask {ask}.")
 
 
 def _parameters_of(texts: tuple[str, ...]) -> dict[str, Any] | None:

@@ -321,6 +321,11 @@ _ITEMS = {
     "--history INPUT": "Past interactions: a table with a user, an item and optionally a count in each row.",
     "--expected INPUT": "A run of the items that users expect, for Serendipity.  [default: the most popular items of --history]",
 }
+_SPANS = {
+    "--documents INPUT": "The texts of the documents, to locate evidence and chunks without offsets: a table with an id and a text, or a folder of text files. JUDGMENTS are then evidence.",
+    "--offsets [characters|bytes|tokens|documents]": "The unit of the start and end of evidence and chunks; documents: each passage is a whole document. JUDGMENTS are then evidence.",
+    "--chunk-table FILE|RUN=FILE...": "The positions of the chunks whose ids the runs contain: a table with an id, a document, and either start and end or the text in each row; RUN=FILE for each run, if the runs have different chunks.",
+}
 # The options of every command that reads and measures, by the keyword of `gf.inputs.MeasuringOptions`, in the order of
 # the help; a terminal always shows progress.
 SHARED: dict[str, Usages | Callable[[], Usages]] = {
@@ -407,9 +412,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--master URL": "With --engine spark: where Spark runs, such as local[2], yarn, spark://HOST:7077 or sc://HOST.  [default: all local cores]",
     },
     "tables": {
-        "--documents INPUT": "The texts of the documents, to locate evidence and chunks without offsets: a table with an id and a text, or a folder of text files. JUDGMENTS are then evidence.",
-        "--offsets [characters|bytes|tokens|documents]": "The unit of the start and end of evidence and chunks; documents: each passage is a whole document. JUDGMENTS are then evidence.",
-        "--chunk-table FILE|RUN=FILE...": "The positions of the chunks whose ids the runs contain: a table with an id, a document, and either start and end or the text in each row; RUN=FILE for each run, if the runs have different chunks.",
+        **_SPANS,
         "--subtopic-judgments INPUT": "Judgments with subtopics (query subtopic doc grade), for measures such as alpha_nDCG@20.",
         "--nuggets INPUT": "The facts that an answer needs, for NuggetRecall@5: a table with a query, a nugget, a doc, its support, and optionally the importance of the nugget in each row.",
         "--abstentions INPUT": "How likely the reading model is to abstain, for UDCG@5: a table with a query, a doc and a probability in each row.",
@@ -418,6 +421,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--lengths FILE": "The lengths of documents, for TBG and U: a table with a doc, its words or characters, and optionally duplicate_of, the document that it repeats, in each row.",
         **_ITEMS,
     },
+    "spans": _SPANS,
     "items": _ITEMS,
     "comparing": _comparing,
     "gate": {
@@ -584,7 +588,8 @@ class Conflict(NamedTuple):
 
 
 _POLICY = " ".join(choice.name for choice in gf.measures.choices())
-OF_TABLES = "documents offsets chunk_table subtopic_judgments nuggets abstentions confidence lengths sessions items separator vectors history expected"
+_OTHER_TABLES = "subtopic_judgments nuggets abstentions confidence lengths sessions items separator vectors history expected"
+OF_TABLES = f"{' '.join(options_of(_SPANS))} {_OTHER_TABLES}"
 OF_A_NEW_STUDY = "queries docs judgments scale depth order compare overlap overlap_share show_ranks doc_format image_hosts tags seed title clicks columns"
 _MACHINE = "memory threads temp_dir unpacked engine master"
 _SAMPLING = "weights clusters strata arrival population"
@@ -620,7 +625,7 @@ CONFLICTS = {
         Conflict("estimate", "human scores engine master"),
         Conflict(
             "human",
-            "judgments scores pairs test interval tie resamples seed slices by anytime weights clusters strata arrival population html tests systems per_query worst best "
+            f"{_OTHER_TABLES} judgments scores pairs test interval tie resamples seed slices by anytime weights clusters strata arrival population html tests systems per_query worst best "
             "engine master movers",
             more=": differences are estimated by PPI++, see `gainful calibrate --help`",
         ),
@@ -642,6 +647,7 @@ CONFLICTS = {
         Conflict("model", needed="endpoint"),
         Conflict("endpoint", "call"),
         Conflict("endpoint", needed="model", more=" NAME, the name of a model"),
+        Conflict("offsets chunk_table", needed="depth", more=", for a run of chunks"),
     ),
     "explain": (Conflict("against", f"{OF_TABLES} swap move remove regrade"),),
     "judge": (
@@ -708,6 +714,7 @@ _OWN = {
     ("similar", "by"),
     ("calibrate", "strata"),
     ("sample", "strata"),
+    ("collect", "nuggets"),
     *(("recommend", name) for name in ("items", "separator", "vectors", "history", "expected")),
 }  # options that mean something else in this command, or that are its subject
 
@@ -754,7 +761,7 @@ _NAMED = {
     "report": "grades log depth estimate model random_sample interval",
     "watch": "judgments dialect baseline label interval slices by commit time keep_runs openmetrics webhook_template",
     "judge": "order clicks columns compare overlap_share show_ranks doc_format image_hosts tags title guideline secret behind_proxy no_open budget as",
-    "collect": "parameters per_prompt batch longest missing_texts ask_again per_minute timeout price_per_call retries name",
+    "collect": "offsets chunk_table key_variable parameters per_prompt batch longest missing_texts ask_again per_minute timeout price_per_call retries name",
     "recommend": "separator expected slices by",
     "history": "slices",
     "calibrate": "documents_drawn_at_random judge",

@@ -19,7 +19,7 @@ from gainful.errors import (
     warn,
 )
 from gainful.matching.keyword_options import MeasuringOptions
-from gainful.matching.reader import Reader, reading
+from gainful.matching.reader import SPAN_OPTIONS, Reader, reading
 from gainful.measures.measure import Measure, measures_inside, refuse_without_baseline
 from gainful.measures.measure_family import EVIDENCE, GRADES
 from gainful.measures.measures_by_need import parse_of
@@ -54,6 +54,12 @@ class Request:
     policy: Policy
     tool: Dialect | None
     tables: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether judgments are evidence: passages of documents."""
+        needs = {measure.family.needs for measure in measures_inside(self.measures)}
+        return EVIDENCE in needs or any(self.tables.get(name) is not None for name in SPAN_OPTIONS)
 
     @property
     def measure(self) -> Measure:

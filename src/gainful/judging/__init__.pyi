@@ -5,8 +5,10 @@ from gainful.judging.assessors.agreement import agreement
 from gainful.judging.assessors.calibrate import calibrate
 from gainful.judging.assessors.collecting import CollectingOptions
 from gainful.judging.assessors.collecting import collect_grades
+from gainful.judging.assessors.listed_nuggets import collect_nuggets
 from gainful.judging.assessors.merging import merge_judgments
 from gainful.judging.assessors.nugget_support import collect_support
+from gainful.judging.assessors.quoted_evidence import collect_evidence
 from gainful.judging.assessors.sample import sample_documents
 from gainful.judging.assessors.sample import sample_queries
 from gainful.judging.bias_of_pools import pool_bias
@@ -22,7 +24,9 @@ __all__ = [
     "agreement",
     "bounds_of_runs",
     "calibrate",
+    "collect_evidence",
     "collect_grades",
+    "collect_nuggets",
     "collect_support",
     "inferred_ap",
     "inferred_ndcg",

@@ -142,6 +142,10 @@ class MeasuringOptions(PageOptions, ReadingOptions, total=False):
     """
 
 
+class CalibratingOptions(MeasuringOptions, SpanTables, total=False):
+    """The options of `calibrate`: `MeasuringOptions` and `SpanTables`."""
+
+
 class EvaluatingOptions(MeasuringOptions, TableOptions, total=False):
     """The options of functions that compute every measure in the catalogue: `MeasuringOptions` and `TableOptions`."""
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -199,7 +199,7 @@ class ChunkTable:
 
 def texts_of(given: object, session: Session) -> dict[str, str]:
     """Return the text of each document, from a table or from a folder of text files."""
-    if isinstance(given, str | os.PathLike) and _is_folder_of_texts(Path(given)):
+    if is_folder_of_texts(given):
         folder = Path(given)
         files = sorted(one for one in folder.rglob("*") if one.suffix.lower() in _TEXT_FILES)
         if not files:
@@ -231,6 +231,9 @@ def _texts_of_objects(documents: Sequence[object]) -> dict[str, str]:
     return texts
 
 
-def _is_folder_of_texts(path: Path) -> bool:
-    is_folder = os.path.isdir(path)  # noqa: PTH112 - also of a name too long for a path
-    return is_folder and next(path.rglob("*.parquet"), None) is None
+def is_folder_of_texts(given: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Return whether documents are a folder of text files, rather than one of Parquet files."""
+    if not isinstance(given, str | os.PathLike):
+        return False
+    is_folder = os.path.isdir(given)  # noqa: PTH112 - also of a name too long for a path
+    return is_folder and next(Path(given).rglob("*.parquet"), None) is None

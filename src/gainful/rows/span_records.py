@@ -2,8 +2,9 @@
 
 import os
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -181,7 +182,45 @@ def read_span_rows(
         asked: unusual names of columns or fields, by role.
         session: the engine's session.
     """
-    return _Reader(kind, asked, session).read(given)
+    return _without_empty_rows(_Reader(kind, asked, session).read(given))
+
+
+def _without_empty_rows(rows: SpanRows) -> SpanRows:
+    """Move queries without passages, if a row says so, from the rows to the bare keys.
+
+    Such a row is the only one of its query, and all its cells are empty; if they are evidence, its grade is 0.
+    """
+    if rows.kind is CHUNK_TABLE or any(_is_full(rows.columns.get(role)) for role in _PLACE):
+        return rows
+    empty = np.ones(len(rows), np.bool_)
+    for role in (*_PLACE, "id"):
+        if (values := rows.column(role)) is not None:
+            missing = np.isnan(values) if role in _NUMBERS else [one is None for one in values]
+            empty &= missing
+    if rows.kind is EVIDENCE:
+        empty &= rows.numbers("grade") == 0
+    if not empty.any():
+        return rows
+    keys = rows.columns[rows.kind.key]
+    counts = Counter(keys)
+    empty &= [counts[key] == 1 for key in keys]
+    kept = np.flatnonzero(~empty).tolist()
+    columns = {
+        role: values[kept] if isinstance(values, np.ndarray) else [values[row] for row in kept]
+        for role, values in rows.columns.items()
+        if len(values)
+    }
+    bare = (*rows.bare, *(keys[row] for row in np.flatnonzero(empty).tolist()))
+    return replace(rows, columns=columns, bare=bare, place=lambda row: rows.place(kept[row]))
+
+
+def _is_full(values: Any) -> bool:
+    """Return whether a column certainly has a value in every row."""
+    if values is None or not len(values):
+        return False
+    if isinstance(values, np.ndarray):
+        return values.dtype.kind == "U" or (values.dtype.kind == "f" and not np.isnan(values).any())
+    return None not in values
 
 
 class _Reader:

@@ -132,6 +132,7 @@ class TextFinder:
         self.texts = texts
         self._of_doc: dict[str | None, _Text] = {}
         self._known: dict[tuple[str, str | None], Place | None] = {}
+        self._near: dict[tuple[str, str | None], Candidate | None] = {}
 
     def find(self, text: str, doc: str | None) -> Place | None:
         """Return the first place of a text in a document, or in any document; None if it occurs nowhere."""
@@ -145,6 +146,12 @@ class TextFinder:
 
     def nearest(self, text: str, doc: str | None) -> Candidate | None:
         """Return the passage that is most like a text; None if no word of it occurs."""
+        key = text, doc
+        if key not in self._near:
+            self._near[key] = self._nearest(text, doc)
+        return self._near[key]
+
+    def _nearest(self, text: str, doc: str | None) -> Candidate | None:
         wanted = plain(text)
         words = {*wanted.casefold().split()}
         docs: Iterable[str] = self.texts if doc is None else (doc,)

@@ -284,3 +284,88 @@ def test_an_unknown_table_says_which_tables_need_runs(folder):
     done = CliRunner().invoke(commands, ["agreement", "ann.qrels", "bob.qrels", "--table", "foo"])
     said = " ".join((done.output + str(done.exception)).split())
     assert "Only with --run: means, orders, verdicts, settle." in said
+
+
+MODEL = """
+def quote(prompt):
+    text = prompt.split("The text:\\n")[1].split("\\n\\nHow to copy")[0]
+    return "passage: 25 days" if "25 days" in text else "passage: 30 days" if "lunch" in text else "passage: none"
+
+
+def facts(prompt):
+    return "vital: Leave is 25 days.\\nokay: It is paid."
+
+
+def support(prompt):
+    return "grade: support" if "25 days" in prompt.split("The text:")[1] else "grade: not_support"
+"""
+LEAVE, LUNCH = "How much leave is there?", "When is lunch?"
+
+
+@pytest.fixture
+def rag(tmp_path, monkeypatch):
+    """A golden set of documents, the documents, and a run of chunks."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "leave.md").write_text("# Leave\n\nThere are 25 days of it.\n")
+    (tmp_path / "docs" / "bank.md").write_text("The bank is closed.\n")
+    (tmp_path / "docs" / "day.md").write_text("We have lunch at noon.\n")
+    golden = [{"question": LEAVE, "relevant": ["leave.md", "day.md"]}, {"question": LUNCH, "relevant": ["bank.md"]}]  # fmt: skip
+    (tmp_path / "golden.jsonl").write_text("\n".join(map(json.dumps, golden)))
+    chunks = [{"question": LEAVE, "retrieved": [{"document": "leave.md", "start": 0, "end": 25}]}]
+    (tmp_path / "chunks.jsonl").write_text("\n".join(map(json.dumps, chunks)))
+    return tmp_path
+
+
+def test_evidence_is_collected_and_read(rag):
+    ask = ["collect", "golden.jsonl", "--docs", "docs", "--ask", "evidence", "--call", "model:quote"]  # fmt: skip
+    done = called(*ask, "-o", "e.csv")
+    assert "1 passage for 2 queries, 1 quote left out" in done.stderr
+    assert "unjudged: query How much leave is there?, document day.md, '30 days' does not occur" in done.stderr  # fmt: skip
+    rows = [*csv.DictReader(io.StringIO((rag / "e.csv").read_text()))]
+    assert [(row["query"], row["document"], row["start_char"], row["text"], row["grade"]) for row in rows] == [
+        (LEAVE, "leave.md", "19", "25 days", "1"), (LUNCH, "", "", "", "0")
+    ]  # fmt: skip
+    assert "3 cached" in called(*ask, "-o", "e.csv").stderr
+    score = ["evaluate", "e.csv", "chunks.jsonl", "--offsets", "characters", "-m", "evidence_recall", "-f", "csv"]  # fmt: skip
+    (row,) = csv.DictReader(io.StringIO(called(*score).stdout))
+    assert float(row["evidence_recall"]) == pytest.approx(
+        6 / 7 / 2
+    )  # of two questions, one without evidence
+    chunked = called(
+        "collect", "chunks.jsonl", "--depth", "3", "--offsets", "characters", *ask[2:], "-f", "jsonl"
+    )  # fmt: skip
+    assert "0 passages" in chunked.stderr  # the chunk ends within the passage
+    assert "dry run" in called(*ask, "--dry-run").stderr
+    assert "passage: none" in called(*ask, "--dry-run").stdout
+
+
+def test_nuggets_and_their_support_are_collected_and_read(rag):
+    both = ["collect", "golden.jsonl", "--docs", "docs", "--ask"]
+    called(*both, "nuggets", "--call", "model:facts", "-o", "nuggets.csv")
+    done = called(
+        *both, "support", "--nuggets", "nuggets.csv", "--call", "model:support", "-o", "s.jsonl"
+    )
+    assert "4 nuggets; support: 6 of 6 answers read" in done.stderr
+    (rag / "run.jsonl").write_text(json.dumps({"question": LEAVE, "retrieved": ["leave.md"]}))
+    score = ["evaluate", "golden.jsonl", "run.jsonl", "--nuggets", "s.jsonl", "-m", "NuggetRecall@1", "-f", "csv"]  # fmt: skip
+    (row,) = csv.DictReader(io.StringIO(called(*score).stdout))
+    assert float(row["NuggetRecall@1"]) == 0.5  # the other question isn't in the run
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--ask", "support"], "--ask support requires --nuggets"),
+        (["--nuggets", "golden.jsonl"], "--nuggets requires --ask support"),
+        (["--offsets", "bytes", "--depth", "1"], "--offsets requires --ask evidence"),
+        (["--ask", "evidence", "--offsets", "bytes"], "--offsets requires --depth"),
+        (["--ask", "evidence", "--grade", "1"], "--grade requires --ask grades"),
+        (["--ask", "evidence", "--per-prompt", "2"], "--per-prompt must be 1"),
+        (["--ask", "evidence", "-o", "e.qrels"], "TREC files contain no evidence"),
+        (["--ask", "nuggets", "-f", "trec"], "TREC files contain no nuggets"),
+    ],
+)
+def test_options_of_other_answers_are_rejected(rag, words, message):
+    assert message in called("collect", "golden.jsonl", "--docs", "docs", "--call", "model:quote", *words, code=2).output  # fmt: skip

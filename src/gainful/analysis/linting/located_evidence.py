@@ -161,7 +161,13 @@ def _passage(rows: SpanRows, row: int, finder: TextFinder) -> Passage:
     if doc is not None and doc not in finder.texts:
         raise InputError(where, "one of the documents", repr(doc))
     query = id_text(rows.columns["query"][row], where=where)
-    group = None if group is None else str(group)
+    return located_passage(query, text, doc, finder, None if group is None else str(group))
+
+
+def located_passage(
+    query: str, text: str, doc: str | None, finder: TextFinder, group: str | None = None
+) -> Passage:
+    """Return a passage with its place in a document, or in any document."""
     place = finder.find(text, doc)
     if place is not None:
         status, count = (REPEATED if place.others else FOUND), place.others + 1

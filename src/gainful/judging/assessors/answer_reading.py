@@ -11,7 +11,7 @@ An answer about several documents has a line `1: 2` for each, with the number of
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from gainful.judging.assessors.prompts import Scale, written_grade
@@ -94,6 +94,93 @@ def read_answers(answer: str, count: int, scale: Scale) -> list[Reading]:
         else Reading(None, f"no grade for document {number}")
         for number in range(1, count + 1)
     ]
+
+
+class Listed(NamedTuple):
+    """The texts that an answer lists, each with the word before it, or the reason why it can't be read."""
+
+    items: list[tuple[str, str]] | None
+    why: str = ""
+
+
+def read_listed(answer: str, words: Sequence[str]) -> Listed:
+    r"""Read the texts that an answer lists: lines `word: text`, or JSON with such keys; `none` lists none.
+
+    A text may have several lines. What precedes the first line with a word is ignored.
+
+    >>> for answer in ("It helps.\npassage: one\npassage: two", '{"passages": []}', "passage: none", "No."):
+    ...     print(tuple(read_listed(answer, ["passage"])))
+    ([('passage', 'one'), ('passage', 'two')], '')
+    ([], '')
+    ([], '')
+    (None, "no line with 'passage:'")
+    """
+    text = _plain(answer)
+    if not text:
+        return Listed(None, _EMPTY)
+    items = _listed_in_json(text, words)
+    if items is None:
+        items = _listed_in_lines(text, words)
+    if not items and items is not None:
+        return Listed([])
+    if items is None:
+        return Listed(None, f"no line with {' or '.join(repr(f'{word}:') for word in words)}")
+    texts = [(word, one) for word, one in items if not _is_none(one)]
+    if any(not isinstance(one, str) or not one.strip() for _, one in texts):
+        return Listed(None, f"an empty {words[0]}" if len(words) == 1 else "an empty text")
+    if texts and len(texts) < len(items):
+        return Listed(None, "both texts and none")
+    return Listed(texts)
+
+
+def _is_none(text: object) -> bool:
+    return isinstance(text, str) and text.casefold().strip(" .\"'`*_") == "none"
+
+
+def _listed_in_json(text: str, words: Sequence[str]) -> list[tuple[str, Any]] | None:
+    """Return the texts in JSON that is the whole answer or its last line; None without any."""
+    value = _json(text)
+    if value is None:
+        value = _json(text.splitlines()[-1].strip())
+    if isinstance(value, list) and not isinstance(value, _Pairs):
+        return [(words[0], one) for one in value] if len(words) == 1 else None
+    if not isinstance(value, _Pairs):
+        return None
+    items, known = [], False
+    for key, listed in value:
+        word = key.strip().casefold()
+        word = word if word in words else word.removesuffix("s")
+        if word in words:
+            known = True
+            items += [(word, one) for one in (listed if isinstance(listed, list) else [listed])]
+    return items if known else None
+
+
+def _listed_in_lines(text: str, words: Sequence[str]) -> list[tuple[str, str]] | None:
+    """Return the texts after `word:` at the beginning of a line; None without any."""
+    named = "|".join(map(re.escape, words))
+    begin = re.compile(
+        rf"^[ \t>#*_`-]*(?:[0-9]+[.)][ \t]*)?[*_`]*({named})(?:[ \t]*[0-9]+)?[*_`]*[ \t]*[:=][*_`]*",
+        re.IGNORECASE | re.MULTILINE,
+    )
+    found = [*begin.finditer(text)]
+    ends = [match.start() for match in found[1:]] + [len(text)] * bool(found)
+    items = zip(found, ends, strict=True)
+    return [(one[1].casefold(), text[one.end() : end].strip()) for one, end in items] or None
+
+
+def forms_of(text: str) -> list[str]:
+    """Return what a text may be: as written, without Markdown markup, and without quotation marks around it.
+
+    >>> forms_of('**"a"**'), forms_of('"a" and "b"')
+    (['**"a"**', '"a"', 'a'], ['"a" and "b"', '"a" and "b"', 'a" and "b'])
+    """
+    plain = text.strip(" \t*_`")
+    is_quoted = len(plain) > 1 and plain[0] + plain[-1] in _QUOTES
+    return [text, plain, *([plain[1:-1].strip()] if is_quoted else [])]
+
+
+_QUOTES = ('""', "“”", "''", "‘’", "«»", "„“")
 
 
 def _plain(answer: str) -> str:

@@ -37,7 +37,13 @@ from gainful.judging.assessors.dcg_from_sample import (
     sampled_values,
 )
 from gainful.judging.assessors.grade_table import grades_of
-from gainful.judging.assessors.model_agreement import Grades, ModelAgreement, agreement_of_model
+from gainful.judging.assessors.model_agreement import (
+    EvidenceAgreement,
+    Grades,
+    ModelAgreement,
+    agreement_of_model,
+    agreement_on_evidence,
+)
 from gainful.judging.assessors.sample import read_strata
 from gainful.judging.assessors.sample_design import (
     ALL,
@@ -46,7 +52,7 @@ from gainful.judging.assessors.sample_design import (
     SampleDesign,
     read_design,
 )
-from gainful.matching.keyword_options import MeasuringOptions, takes
+from gainful.matching.keyword_options import CalibratingOptions, takes
 from gainful.measures.measure import measures_inside
 from gainful.measures.measure_family import MEAN
 from gainful.measures.notation import Measures
@@ -60,6 +66,7 @@ from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.side_table_columns import ASSESSED
 from gainful.rows.side_table_columns import QUERIES as TABLE_OF_QUERIES
 from gainful.rows.side_table_reader import InputTable, read_table
+from gainful.rows.spans_of_documents import Evidence
 from gainful.rows.spark_engine import Spark
 
 RANDOM = "random"
@@ -74,7 +81,7 @@ _DRAW = (
 )
 
 
-@takes(MeasuringOptions)
+@takes(CalibratingOptions)
 def calibrate(
     human: Judgments,
     model: Judgments,
@@ -92,7 +99,7 @@ def calibrate(
     correction: str = "holm",
     judge: str | None = None,
     generator: str | Mapping[str, str] | None = None,
-    **options: Unpack[MeasuringOptions],
+    **options: Unpack[CalibratingOptions],
 ) -> Calibration:
     """Estimate runs' scores from people's grades of some queries and a model's grades of all.
 
@@ -105,7 +112,7 @@ def calibrate(
 
     Args:
         human: judgments of people, as for `evaluate`: for each of their queries, all documents that
-            the model judged.
+            the model judged. Evidence contains all passages of each of their queries.
         model: judgments of a model for all queries.
         runs: name → run, or paths, as in `compare`.
         measures: one measure or several.
@@ -126,7 +133,8 @@ def calibrate(
         judge: the name of the model that judged.
         generator: the name of the model that generated or ranked the documents of the runs, or run
             → name. If it is also the judge, the result contains a warning.
-        **options: see `MeasuringOptions`; `assessors` applies only to people's judgments.
+        **options: see `CalibratingOptions`; `assessors` applies only to people's judgments. With `documents`,
+            `offsets` or `chunk_table`, or for measures of evidence, both judgments are evidence.
 
     >>> model = {f"q{i}": {"a": 2, "b": i % 4, "c": i % 3} for i in range(120)}
     >>> human = {f"q{i}": {"a": 2, "b": max(0, i % 4 - 1), "c": i % 3 // 2} for i in range(0, 120, 5)}
@@ -155,6 +163,10 @@ def calibrate(
     plan = None if design is None else read_design(design)
     _refuse_unsaid(plan, drawn)
     request = read_request(measures, options)
+    by_documents = drawn == RANDOM_DOCUMENTS or (plan is not None and plan.kind == DOCUMENTS)
+    if by_documents and request.has_evidence:
+        expected = "queries drawn at random, since evidence belongs to a query as a whole"
+        raise InputError("drawn" if plan is None else "design", expected, "documents", _DRAW)
     if drawn == RANDOM_DOCUMENTS:
         plan = design_of_documents(human, model, request, options)
     _refuse_sums(request)
@@ -167,7 +179,8 @@ def calibrate(
     else:
         people, machine = _measured(human, model, named, request, options)
         population = _population(people.grades, machine.grades, plan)
-        _refuse_mixed(people.grades, machine.grades, request)
+        if people.evidence is None:
+            _refuse_mixed(people.grades, machine.grades, request)
         result = _of_queries(
             people, machine, population, (plan, _read(strata, options), by), request, base, settings
         )
@@ -212,12 +225,13 @@ def _of_queries(
         further=total - count,
         strata=[*parts],
         drawn=_how_drawn(parting[0]),
-        agreement=agreement_of_model(people.grades, machine.grades, settings.level),
+        agreement=_agreement(people, machine, settings.level),
         policy=shared_policy(scores.policy for scores in machine.scores.values()),
         remarks=[
             *_few({name: stratum.count for name, stratum in zip(parts, strata, strict=True)}),
-            *_remarks(people.grades, machine.grades, len(population), len(counting)),
-            *_not_covered(machine.scores, inside),
+            *_left_out(len(machine.grades), len(population), len(counting)),
+            *([] if people.evidence is not None else _remarks(people.grades, machine.grades)),
+            *_not_covered(machine, inside),
         ],
     )
 
@@ -320,10 +334,12 @@ class _Judged:
     Attributes:
         scores: the scores of each run.
         grades: query → document → grade, by query.
+        evidence: the passages, if the judgments are evidence.
     """
 
     scores: Mapping[str, Scores]
     grades: Grades
+    evidence: Evidence | None
 
 
 def _measured(
@@ -331,7 +347,7 @@ def _measured(
     model: Judgments,
     runs: Mapping[str, Run],
     request: Request,
-    options: MeasuringOptions,
+    options: CalibratingOptions,
 ) -> tuple[_Judged, _Judged]:
     """Measure the runs by people's grades, then by the model's, without repeating warnings."""
     progress = arguments.function(options.get("progress"), "progress")
@@ -342,7 +358,7 @@ def _measured(
             halved: Progress | None = None
             if progress is not None:
                 halved = partial(_tell_half, progress, half)
-            own: MeasuringOptions = {**options, "progress": halved}
+            own: CalibratingOptions = {**options, "progress": halved}
             if grades is model:  # the model is a single assessor
                 own["assessors"] = None
             measured.append(_measure(grades, what, runs, request, own))
@@ -361,19 +377,31 @@ def _measure(
     what: str,
     runs: Mapping[str, Run],
     request: Request,
-    options: MeasuringOptions,
+    options: CalibratingOptions,
 ) -> _Judged:
     run_report = run_progress(runs, options)
     try:
-        with request.reader_of(judgments, {**options, "progress": run_report}) as reader:
+        own: CalibratingOptions = {**options, "progress": run_report}
+        with request.reader_of(judgments, own) as reader:
             scores = measure_runs(reader, runs, request, progress=run_report)
-            grades = grades_of(reader)
+            grades, evidence = grades_of(reader), None
+            if reader.spans is not None:
+                evidence = reader.spans.evidence(reader.given)
     except InputError as problem:
         place = problem.where
         if place == "judgments" or place.startswith("judgments,"):
             raise problem.at(what + place.removeprefix("judgments")) from None
         raise
-    return _Judged(scores, {query: grades[query] for query in in_order(grades)})
+    return _Judged(scores, {query: grades[query] for query in in_order(grades)}, evidence)
+
+
+def _agreement(
+    people: _Judged, machine: _Judged, level: float
+) -> ModelAgreement | EvidenceAgreement | None:
+    """Return how far the model agrees with people, on documents or on the text of passages."""
+    if people.evidence is not None and machine.evidence is not None:
+        return agreement_on_evidence(people.evidence, machine.evidence, level)
+    return agreement_of_model(people.grades, machine.grades, level)
 
 
 # --- what is valid
@@ -552,16 +580,23 @@ def _few(counts: Mapping[str, int]) -> list[str]:
     return []
 
 
-def _remarks(people: Grades, model: Grades, population: int, counting: int) -> list[str]:
+def _left_out(judged: int, population: int, counting: int) -> list[str]:
+    """Return which queries of the model do not count."""
     remarks = []
     if population > counting:
         lost = counted(population - counting, "query", "queries")
         remarks.append(f"{lost} left out because a run lacks them (policy missing=skip)")
-    if len(model) > population:
-        other = counted(len(model) - population, "query", "queries")
+    if judged > population:
+        other = counted(judged - population, "query", "queries")
         remarks.append(
             f"{other} of the model left out because they were not in the sampled population"
         )
+    return remarks
+
+
+def _remarks(people: Grades, model: Grades) -> list[str]:
+    """Return what is odd about the grades."""
+    remarks = []
     shared = [
         (grade, model[query][doc])
         for query, docs in people.items()
@@ -579,17 +614,17 @@ def _remarks(people: Grades, model: Grades, population: int, counting: int) -> l
     return remarks
 
 
-def _not_covered(scores: Mapping[str, Scores], counting: Collection[str]) -> list[str]:
+def _not_covered(model: _Judged, counting: Collection[str]) -> list[str]:
     """Return each run's gaps: queries that it lacks, and documents without a model grade."""
     gaps = []
-    for run, own in scores.items():
+    for run, own in model.scores.items():
         coverage = own.coverage
         lost = sum(query in counting for query in coverage.missing)
         if lost:
             missing = counted(lost, "query", "queries")
             verb = "counts" if lost == 1 else "count"
             gaps.append(f"{run} lacks {missing} of {len(counting):,}, which {verb} as 0")
-        if coverage.unjudged:
+        if coverage.unjudged and model.evidence is None:
             share = f"{coverage.unjudged_share:.1%} of the documents of {run}"
             gaps.append(
                 f"{share} have no model grade: have the model grade them, and people the ones in "
@@ -661,7 +696,7 @@ def _result(
     further: int,
     strata: Sequence[str],
     drawn: str,
-    agreement: ModelAgreement | None,
+    agreement: ModelAgreement | EvidenceAgreement | None,
     policy: Policy,
     remarks: Sequence[str],
 ) -> Calibration:

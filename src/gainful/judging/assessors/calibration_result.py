@@ -31,7 +31,7 @@ from gainful.arithmetic.statistics.prediction_powered import Estimate, interval_
 from gainful.errors import InputError
 from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.request import asked_of, read_tool
-from gainful.judging.assessors.model_agreement import ModelAgreement
+from gainful.judging.assessors.model_agreement import EvidenceAgreement, ModelAgreement
 from gainful.measures.notation import GivenMeasure, Measures, name_of
 from gainful.measures.policy import answers_in
 from gainful.measures.tool_dialect import Dialect
@@ -138,8 +138,8 @@ class Calibration(Document):
         further: the number of units judged only by the model.
         strata: the names of the strata; one name without strata.
         drawn: the evidence that people's units were drawn at random.
-        agreement: the model's agreement with people on the documents that both graded; None without
-            any.
+        agreement: the model's agreement with people on the documents that both graded, or on the text of the
+            passages if the judgments are evidence; None without any.
         level: the level of the intervals.
         width: the requested width of intervals, or None.
         margin: the largest irrelevant difference, or None.
@@ -161,7 +161,7 @@ class Calibration(Document):
     further: int
     strata: tuple[str, ...]
     drawn: str
-    agreement: ModelAgreement | None
+    agreement: ModelAgreement | EvidenceAgreement | None
     level: float
     width: float | None = None
     margin: float | None = None

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -104,8 +105,8 @@ def collect_grades(
     pairs: TableLike,
     model: Callable[..., Any] | str,
     *,
-    queries: TableLike,
     docs: TableLike,
+    queries: TableLike | None = None,
     **options: Unpack[CollectingOptions],
 ) -> CollectedGrades:
     r"""Have a model grade documents of queries: a Python function, or a server.
@@ -120,9 +121,9 @@ def collect_grades(
             (query, doc), `{query: [doc, …]}`; with a `depth`, a run.
         model: a function from prompt to answer, or its location `module:name`; with an `endpoint`,
             the name of a model.
-        queries: the texts of queries: `{query: text}`, a data frame, or the path of a file as for
-            `report`.
-        docs: the texts of documents, in the same forms, with a title, a body or both.
+        docs: the texts of documents: `{doc: text}`, a data frame, the path of a file as for `report`, with a
+            title, a body or both; or a folder of text files.
+        queries: the texts of queries, in the same forms as those of documents; None if the ids are the texts.
         **options: see `CollectingOptions`.
 
     >>> def model(prompt):
@@ -134,32 +135,12 @@ def collect_grades(
     ({'a': 2.0, 'b': 0.0}, 'model: 2 of 2 documents graded; 2 calls, 0 cached')
     """
     chosen: CollectingOptions = {**DEFAULTS, **options}
-    missing = arguments.choice(chosen["missing_texts"], "missing_texts", _MISSING)
-    dry = arguments.truth(chosen["dry"], "dry")
-    progress = arguments.function(chosen.get("progress"), "progress")
-    together = arguments.whole(chosen["per_prompt"], "per_prompt", least=1, most=_MOST_TOGETHER)
-    longest = chosen.get("longest")
-    shown_upto = None if longest is None else arguments.whole(longest, "longest", least=1)
-    cost = _read_prices(chosen.get("prices"), chosen.get("price_per_call"))
+    call = read_call(model, chosen)
     scale = read_scale(chosen.get("grades"))
-    template = read_template(chosen.get("prompt"), scale, several=together > 1)
-    named_model = _read_model(model, chosen)
-    per_minute = chosen.get("per_minute")
-    manner = read_manner(
-        chosen,
-        is_function=chosen.get("endpoint") is None,
-        retries=_RETRIES,
-        per_minute=None if per_minute is None else read_positive(per_minute, "per_minute"),
-        batch=chosen.get("batch"),
-        ask_again=chosen["ask_again"],
-    )
+    template = read_template(chosen.get("prompt"), scale, several=call.together > 1)
     to_grade = read_pairs(pairs, chosen.get("depth"), chosen)
-    skip = missing == "skip"
-    keys = chosen.get("columns") or {}
-    texts = read_texts(to_grade, queries, docs, longest=shown_upto, skip_missing=skip, keys=keys)
-    limit = _read_limit(chosen, cost)
-    work = _Work(named_model, manner, template, to_grade, texts, together, cost, limit)
-    return work.done(chosen.get("cache"), progress, dry=dry)
+    texts = call.texts(to_grade, queries, docs)
+    return call.collected(to_grade, texts, template)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +241,104 @@ def _read_limit(options: CollectingOptions, prices: Prices | None) -> SpendingLi
 
 
 Outcome = Reply | UnansweredError
+Reader = Callable[[str, Sequence[str]], list[Reading]]
+"""A function from an answer and the documents of its prompt to the reading of each document."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """How a model is called: everything among `CollectingOptions` except what is asked.
+
+    Attributes:
+        asked: the model.
+        manner: the pace, and what to do about failures.
+        together: the number of documents per prompt.
+        longest: the maximum number of characters of a document; None for all.
+        skips_missing: whether documents without a text are left out.
+        keys: the caller's names of columns, which may join several into one key.
+        prices: the prices of calls, if known.
+        limit: the limit on calls and their cost, if any.
+        cache: the file with all answers, if any.
+        progress: is told the share done, and a line of counts.
+        dry: whether nothing is sent.
+    """
+
+    asked: "_Asked"
+    manner: Manner
+    together: int
+    longest: int | None
+    skips_missing: bool
+    keys: Mapping[str, Any]
+    prices: Prices | None
+    limit: SpendingLimit | None
+    cache: str | os.PathLike[str] | None
+    progress: Callable[[float, str], None] | None
+    dry: bool
+
+    def texts(self, pairs: Pairs, queries: object, docs: object) -> Texts:
+        """Return the texts of pairs; see `read_texts`."""
+        return read_texts(
+            pairs,
+            queries,
+            docs,
+            longest=self.longest,
+            skip_missing=self.skips_missing,
+            keys=self.keys,
+        )
+
+    def collected(
+        self, pairs: Pairs, texts: Texts, template: Template, read: Reader | None = None
+    ) -> CollectedGrades:
+        """Ask about pairs, and return the result.
+
+        Args:
+            pairs: the pairs.
+            texts: their texts.
+            template: the prompt.
+            read: reads an answer; by default, it contains grades of the template's scale.
+        """
+        return _Work(self, template, pairs, texts, read or partial(_grades_in, template)).done()
+
+
+def read_call(model: Callable[..., Any] | str, chosen: CollectingOptions) -> ModelCall:
+    """Read how a model is called; see `CollectingOptions`."""
+    missing = arguments.choice(chosen["missing_texts"], "missing_texts", _MISSING)
+    dry = arguments.truth(chosen["dry"], "dry")
+    progress = arguments.function(chosen.get("progress"), "progress")
+    together = arguments.whole(chosen["per_prompt"], "per_prompt", least=1, most=_MOST_TOGETHER)
+    longest = chosen.get("longest")
+    longest = None if longest is None else arguments.whole(longest, "longest", least=1)
+    prices = _read_prices(chosen.get("prices"), chosen.get("price_per_call"))
+    asked = _read_model(model, chosen)
+    per_minute = chosen.get("per_minute")
+    manner = read_manner(
+        chosen,
+        is_function=chosen.get("endpoint") is None,
+        retries=_RETRIES,
+        per_minute=None if per_minute is None else read_positive(per_minute, "per_minute"),
+        batch=chosen.get("batch"),
+        ask_again=chosen["ask_again"],
+    )
+    limit = _read_limit(chosen, prices)
+    cache, skips, keys = chosen.get("cache"), missing == "skip", chosen.get("columns") or {}
+    return ModelCall(
+        asked, manner, together, longest, skips, keys, prices, limit, cache, progress, dry
+    )
+
+
+def refuse_fixed(options: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Reject options that have a fixed value, because the form of an answer is fixed."""
+    defaults: Mapping[str, object] = DEFAULTS
+    for name in names:
+        if options.get(name) != defaults.get(name) and options.get(name) is not None:
+            raise InputError(name, "None, since the answers are fixed", shown(options[name]))
+
+
+def _grades_in(template: Template, answer: str, docs: Sequence[str]) -> list[Reading]:
+    """Return the grade of each document in an answer."""
+    if template.is_for_several:
+        return read_answers(answer, len(docs), template.scale)
+    return [read_answer(answer, template.scale)]
 
 
 class _Tokens:
@@ -289,21 +368,14 @@ class _Work:
     """The grading of all pairs."""
 
     def __init__(
-        self,
-        asked: _Asked,
-        manner: Manner,
-        template: Template,
-        pairs: Pairs,
-        texts: Texts,
-        together: int,
-        prices: Prices | None,
-        limit: SpendingLimit | None,
+        self, call: ModelCall, template: Template, pairs: Pairs, texts: Texts, read: Reader
     ) -> None:
-        self._asked, self._manner, self._template = asked, manner, template
-        self._pairs, self._texts, self._prices = pairs, texts, prices
-        self._limit = limit
-        self._prompts = self._made(together)
-        identity = asked.model.identity
+        self._call, self._template, self._read = call, template, read
+        self._asked, self._manner = call.asked, call.manner
+        self._pairs, self._texts = pairs, texts
+        self._prices, self._limit = call.prices, call.limit
+        self._prompts = self._made(call.together)
+        identity = self._asked.model.identity
         # Documents with the same text share one prompt.
         self._keys = [key_of(identity, prompt.text) for prompt in self._prompts]
         self._first = {key: place for place, key in reversed([*enumerate(self._keys)])}
@@ -324,26 +396,19 @@ class _Work:
                 prompts.append(_Prompt(text, query, some))
         return prompts
 
-    def done(
-        self,
-        path: str | os.PathLike[str] | None,
-        progress: Callable[[float, str], None] | None,
-        *,
-        dry: bool,
-    ) -> CollectedGrades:
+    def done(self) -> CollectedGrades:
         """Ask for the answers missing from the cache, and return the result."""
+        path, dry = self._call.cache, self._call.dry
         name = None if path is None else name_of(path)
         if dry and name is not None and not Path(name).exists():
             name = None  # a dry run creates no file
         cache = _answer_cache(name)
         try:
-            return self._collected(cache, progress, dry=dry)
+            return self._collected(cache)
         finally:
             cache.close()
 
-    def _collected(
-        self, cache: KeptAnswers[Reply], progress: Callable[[float, str], None] | None, *, dry: bool
-    ) -> CollectedGrades:
+    def _collected(self, cache: KeptAnswers[Reply]) -> CollectedGrades:
         cached: dict[str, Reply] = {}
         todo: dict[int, str] = {}
         for key, place in self._first.items():
@@ -371,9 +436,9 @@ class _Work:
             unread=[place for place in todo if self._keys[place] in cached],
             allowance=self._limit,
         )
-        tell = _ProgressReport(progress, self, asking, spent, cached, todo)
+        tell = _ProgressReport(self._call.progress, self, asking, spent, cached, todo)
         tell({})
-        if not dry:
+        if not self._call.dry:
             try:
                 asking.run(todo, tell)
             except GainfulError as problem:
@@ -396,12 +461,10 @@ class _Work:
         return problem.with_remedy(f"{problem.remedy} {place}".strip())
 
     def _readings(self, place: int, reply: Reply) -> list[Reading]:
-        count = len(self._prompts[place].docs)
+        docs = self._prompts[place].docs
         if reply.cut:
-            return [Reading(None, _CUT)] * count
-        if self._template.is_for_several:
-            return read_answers(reply.text, count, self._template.scale)
-        return [read_answer(reply.text, self._template.scale)]
+            return [Reading(None, _CUT)] * len(docs)
+        return self._read(reply.text, docs)
 
     def _is_read(self, place: int, reply: Reply) -> bool:
         return all(reading.grade is not None for reading in self._readings(place, reply))

@@ -9,9 +9,14 @@ import numpy as np
 from gainful.arithmetic.kernels import assessor_agreement as kernels
 from gainful.arithmetic.statistics.prediction_powered import Estimate, half_width
 from gainful.array_types import Floats, Ints
+from gainful.evaluation.evidence import EvidenceOfRun, ratio_of
 from gainful.judging.assessors.grade_table import GradeTable
+from gainful.measures.measure import Measure
+from gainful.measures.policy import Policy
 from gainful.measures.written_numbers import write_number
+from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Cell, Table
+from gainful.rows.spans_of_documents import Evidence, Located, ranked_chunks
 
 _DIGITS = 3
 _MOST_GRADES = 12  # shown
@@ -84,6 +89,70 @@ def _sentence(agreement: ModelAgreement) -> str:
         f"the model {verb}: its grades are {abs(lean.value):.3f} {'above' if lean.value >= 0 else 'below'} people's on average "
         f"({lean.low:+.3f} to {lean.high:+.3f}); the same grade on {agreement.raw:.1%} of {agreement.items:,} documents{kappa}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceAgreement:
+    """A model's agreement with people on the passages of the queries that both judged, as means over queries.
+
+    Attributes:
+        queries: the number of these queries.
+        recall: the share of people's passages that is in the model's, over queries in which people have a passage.
+        precision: the share of the model's passages that is in people's, over queries in which the model has one.
+        iou: the overlap relative to the union, over queries in which either has a passage.
+        neither: the number of queries in which neither has a passage.
+    """
+
+    queries: int
+    recall: Estimate | None
+    precision: Estimate | None
+    iou: Estimate | None
+    neither: int
+
+    def table(self) -> Table:
+        """Return a row for each mean, with its interval."""
+        named = {"recall": self.recall, "precision": self.precision, "IoU": self.iou}
+        rows: list[list[Cell]] = [
+            [name, mean.value, mean.low, mean.high]
+            for name, mean in named.items()
+            if mean is not None
+        ]
+        told = ", ".join(
+            f"{name} {mean.value:.3f} ({mean.low:.3f} to {mean.high:.3f})"
+            for name, mean in named.items()
+            if mean is not None
+        )
+        note = f"the model's passages against people's, {counted(self.queries, 'query', 'queries')}: {told or 'none'}"
+        if self.neither:
+            note += f"; in {self.neither:,} of them, neither has a passage"
+        title = "the text of the model's passages against people's"
+        return Table(["", "mean", "low", "high"], rows, digits=_DIGITS, title=title, notes=[note])
+
+
+def agreement_on_evidence(people: Evidence, model: Evidence, level: float) -> EvidenceAgreement:
+    """Compare passages of the queries that both judged, with the model's in place of retrieved chunks."""
+    measures = [Measure(f"evidence_{name}") for name in ("recall", "precision", "IoU")]
+    rows = np.flatnonzero(model.grade >= measures[0].parameters["rel"])
+    query, docs, start, end = (column[rows] for column in model.columns)
+    quoted = Located(query, model.queries, docs, model.doc_names, start, end, model.unit)
+    chunks = ranked_chunks(quoted, None, None, "auto", "first", str, [])
+    found = EvidenceOfRun(people, chunks, None, Policy())
+    both = np.array([query in model.documents for query in people.documents], np.bool_)
+    means: list[Estimate | None] = []
+    some = np.zeros(both.size, np.bool_)
+    for measure in measures:
+        ratio = ratio_of(found, measure)
+        there = both & (ratio.whole > 0)
+        some |= there
+        values = ratio.values[there]
+        if not values.size:
+            means.append(None)
+            continue
+        mean = _mean_by_query([*map(str, range(values.size))], values, level)
+        means.append(Estimate(mean.value, max(mean.low, 0.0), min(mean.high, 1.0)))
+    recall, precision, iou = means
+    neither = int((both & ~some).sum())
+    return EvidenceAgreement(int(both.sum()), recall, precision, iou, neither)
 
 
 def agreement_of_model(people: Grades, model: Grades, level: float) -> ModelAgreement | None:

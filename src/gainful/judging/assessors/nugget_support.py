@@ -3,14 +3,19 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Unpack, cast
+from typing import Any, ClassVar, Unpack
 
 from gainful.errors import InputError, warn
 from gainful.evaluation.model_answers import is_vital
 from gainful.judging.assessors.collected_grades import CollectedGrades
-from gainful.judging.assessors.collecting import DEFAULTS, CollectingOptions, collect_grades
-from gainful.judging.assessors.pairs_and_texts import Pairs, read_pairs, read_texts
-from gainful.judging.assessors.prompts import SUPPORT_PROMPT, SUPPORT_SCALE
+from gainful.judging.assessors.collecting import (
+    DEFAULTS,
+    CollectingOptions,
+    read_call,
+    refuse_fixed,
+)
+from gainful.judging.assessors.pairs_and_texts import Pairs, read_pairs
+from gainful.judging.assessors.prompts import SUPPORT_PROMPT, SUPPORT_SCALE, read_template
 from gainful.matching.keyword_options import takes
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Cell, Table
@@ -113,8 +118,8 @@ def collect_support(
     model: Callable[..., Any] | str,
     *,
     nuggets: TableLike,
-    queries: TableLike,
     docs: TableLike,
+    queries: TableLike | None = None,
     **options: Unpack[CollectingOptions],
 ) -> CollectedSupport:
     r"""Have a model say which documents support which nuggets, the facts that an answer needs.
@@ -130,8 +135,8 @@ def collect_support(
             the name of a model.
         nuggets: `{query: [nugget, …]}`, `{query: {nugget: importance}}`, or a table with a query, a nugget and
             optionally its importance, `vital` or `okay`. Without one, nuggets are vital.
-        queries: the texts of queries, as for `collect_grades`.
-        docs: the texts of documents.
+        docs: the texts of documents, as for `collect_grades`.
+        queries: the texts of queries; None if the ids are the texts.
         **options: see `CollectingOptions`; `grades` and `per_prompt` are fixed. In a `prompt`, {query} is the question
             and the nugget.
 
@@ -144,45 +149,34 @@ def collect_support(
     >>> found.nuggets, found["q"]
     ({'q': {'within 30 days': {'a': ('vital', 'support'), 'b': ('vital', 'not_support')}}}, {'within 30 days': 1.0})
     """
-    fixed: Mapping[str, Any] = options
-    for name in _OWN:
-        if fixed.get(name) != DEFAULTS.get(name) and fixed.get(name) is not None:
-            raise InputError(name, "None, since the answers are fixed", shown(fixed[name]))
+    refuse_fixed(options, _OWN)
+    chosen: CollectingOptions = {**DEFAULTS, **options}
+    call = read_call(model, chosen)
+    prompt = chosen.get("prompt")
+    template = read_template(SUPPORT_PROMPT if prompt is None else prompt, SUPPORT_SCALE)
     importance = _importance_of(nuggets)
-    read = read_pairs(pairs, options.get("depth"), options)
+    read = read_pairs(pairs, chosen.get("depth"), chosen)
     asked = dict.fromkeys(query for query, _ in importance)
     to_read = replace(read, items=tuple(pair for pair in read.items if pair[0] in asked))
     if not to_read.items:
         queries_read = dict.fromkeys(query for query, _ in read.items)
         expected = f"nuggets of the queries to read, such as {examples(queries_read)}"
         raise InputError("nuggets", expected, examples(asked) or "none")
-    missing = options.get("missing_texts") == "skip"
-    keys = options.get("columns") or {}
-    texts = read_texts(to_read, queries, docs, longest=None, skip_missing=missing, keys=keys)
+    texts = call.texts(to_read, queries, docs)
     by_query: dict[str, list[str]] = {}
     for query, nugget in importance:
         by_query.setdefault(query, []).append(nugget)
     lists, questions = _questions(to_read, by_query, texts.queries)
-    others = {name: value for name, value in options.items() if name not in _OF_PAIRS}
-    prompt = options.get("prompt")
-    others |= {
-        "prompt": SUPPORT_PROMPT if prompt is None else prompt,
-        "grades": SUPPORT_SCALE,
-    }
-    collected = collect_grades(
-        lists, model, queries=questions, docs=texts.docs, **cast("CollectingOptions", others)
-    )
+    to_ask = tuple((key, doc) for key, listed in lists.items() for doc in listed)
+    collected = call.collected(Pairs(to_ask), replace(texts, queries=questions), template)
     known = {pair: word for pair, word in importance.items() if _key(*pair) in lists}
     bare = [pair for pair in known if _key(*pair) not in collected]
-    if bare and not options.get("dry"):
+    if bare and not call.dry:
         warn(
             f"nuggets: {counted(len(bare), 'nugget')} of {len(known):,} have no readable answer, and are left out: "
             f"{examples([nugget for _, nugget in bare])}."
         )
     return CollectedSupport(known, collected, to_read.query_type, to_read.doc_type)
-
-
-_OF_PAIRS = ("depth", "columns", "assessors", "grade_words", *_OWN)
 
 
 def _key(query: str, nugget: str) -> str:

@@ -1,5 +1,6 @@
 """Pairs of queries and documents to grade, from any source, and their texts."""
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -7,10 +8,13 @@ from typing import cast
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
+from gainful.matching.dict_matching import queries_of
 from gainful.matching.keyword_options import InputOptions, MeasuringOptions
 from gainful.matching.reader import opened_session
+from gainful.matching.span_inputs import is_folder_of_texts, texts_of
 from gainful.message_texts import counted, shown
 from gainful.output.writing.result_base import Result
+from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import UNTYPED, IdType, examples, id_text, type_of_ids
 from gainful.rows.input_types import Run, TableLike
@@ -80,6 +84,27 @@ def _of_table(source: object, options: MeasuringOptions) -> Pairs:
     if isinstance(source, list | tuple) and source and all(map(_is_pair, source)):
         return _of_ids((query, [doc]) for query, doc in source)
     refuse_spark(source, _NAME)
+    try:
+        return _of_columns(source, options)
+    except InputError as problem:
+        if problem.code != "rows.no-column" or not isinstance(source, str | os.PathLike | list):
+            raise
+        try:
+            return _of_golden_set(source, options)
+        except InputError:
+            raise problem from None
+
+
+def _of_golden_set(source: TableLike, options: MeasuringOptions) -> Pairs:
+    """Return the judged documents of records that have lists of them."""
+    with read_unmeasured({}).reader_of(source, options) as reader:
+        judged = queries_of(reader.judgments.documents, _NAME)
+        types = reader.query_type(), reader.doc_type()
+    return Pairs(tuple((query, doc) for query, docs in judged.items() for doc in docs), *types)
+
+
+def _of_columns(source: object, options: MeasuringOptions) -> Pairs:
+    """Return the pairs of a table, one in each row."""
     with opened_session({**options, "queries": None}) as (session, names):
         asked = {
             role: name
@@ -153,39 +178,60 @@ def read_texts(
 
     Args:
         pairs: the pairs to grade.
-        queries: `{query: text}` or a table of texts.
-        docs: `{doc: text}`, `{doc: (title, text)}` or such a table.
+        queries: `{query: text}` or a table of texts; None if the ids are the texts.
+        docs: `{doc: text}`, `{doc: (title, text)}`, such a table, or a folder of text files.
         longest: the maximum number of characters of a document shown to a model; None for all.
         skip_missing: whether texts may be missing; otherwise that is an error.
         keys: the caller's names of columns in judgments and runs, which may join several into one key.
     """
-    both = []
-    for source, roles, name, wanted in (
-        (queries, WHOLE_QUERY_TEXTS, "queries", {query for query, _ in pairs.items}),
-        (docs, WHOLE_DOC_TEXTS, "docs", {doc for _, doc in pairs.items}),
-    ):
-        texts = _texts(source, roles, name, wanted, keys)
-        order = dict.fromkeys(pair[name == "docs"] for pair in pairs.items)
-        missing = [key for key in order if key not in texts]
-        if missing and not (skip_missing and texts):
-            raise InputError(
-                name,
-                f"text for each of {counted(len(wanted), 'id')}",
-                f"none for {len(missing):,}: {examples(missing)}",
-                "Add them, or leave these documents unjudged with missing_texts='skip' "
-                "(--missing-texts skip on the command line)."
-                if texts
-                else "Check the ids.",
-            )
-        both.append(texts)
-    cut = [doc for doc, text in both[1].items() if longest is not None and len(text) > longest]
-    shortened = {doc: both[1][doc][:longest] for doc in cut}
-    return Texts(both[0], {**both[1], **shortened}, len(cut))
+    wanted = dict.fromkeys(doc for _, doc in pairs.items)
+    texts = _texts(docs, WHOLE_DOC_TEXTS, "docs", wanted, keys)
+    questions = query_texts(pairs, queries, skip_missing=skip_missing, keys=keys)
+    refuse_missing_texts(wanted, texts, "docs", skip_missing=skip_missing)
+    cut = [doc for doc, text in texts.items() if longest is not None and len(text) > longest]
+    return Texts(questions, {**texts, **{doc: texts[doc][:longest] for doc in cut}}, len(cut))
+
+
+def query_texts(
+    pairs: Pairs, queries: object, *, skip_missing: bool, keys: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the texts of all queries to grade; without any, their ids are the texts."""
+    wanted = dict.fromkeys(query for query, _ in pairs.items)
+    if queries is not None:
+        texts = _texts(queries, WHOLE_QUERY_TEXTS, "queries", wanted, keys)
+        refuse_missing_texts(wanted, texts, "queries", skip_missing=skip_missing)
+        return texts
+    if not any(len(query.split()) > 1 for query in wanted):
+        found = f"none, and ids that aren't texts: {examples(wanted)}"
+        remedy = "Pass queries={id: text}, or on the command line --queries FILE."
+        raise InputError("queries", "the texts of the queries", found, remedy)
+    return {query: query for query in wanted}
+
+
+def refuse_missing_texts(
+    wanted: Collection[str], texts: Mapping[str, str], name: str, *, skip_missing: bool
+) -> None:
+    """Reject ids without a text, unless these may be missing."""
+    missing = [key for key in wanted if key not in texts]
+    if missing and not (skip_missing and texts):
+        raise InputError(
+            name,
+            f"text for each of {counted(len(wanted), 'id')}",
+            f"none for {len(missing):,}: {examples(missing)}",
+            "Add them, or leave these documents unjudged with missing_texts='skip' "
+            "(--missing-texts skip on the command line)."
+            if texts
+            else "Check the ids.",
+        )
 
 
 def _texts(
     source: object, roles: Roles, name: str, wanted: Collection[str], keys: Mapping[str, str]
 ) -> dict[str, str]:
+    if name == "docs" and is_folder_of_texts(source):
+        with Session() as session:
+            by_id = texts_of(source, session)
+        return {doc: by_id[doc] for doc in wanted if by_id.get(doc, "").strip()}
     table = read_table(source, roles, name, wanted=frozenset(wanted), keys=keys)
     rows = zip(table[roles.keys[0].name], table["title"], table["text"], strict=True)
     texts = {}
