@@ -287,7 +287,7 @@ def test_wrong_runs_and_missing_options():
          {"chunk_table": IDS, "offsets": "characters"}),
         ({"q": [*CHUNKS, CHUNKS[0]]}, "each chunk once for a query", {"offsets": "characters"}),
         (run, "offsets", {"offsets": "words"}),
-        ({"q": ["some text"]}, "or the texts of the documents", {"offsets": "characters"}),
+        ({"q": ["some text"]}, "or the text of the documents", {"offsets": "characters"}),
         ({"q": ["some text"]}, "text without both", {"offsets": "tokens", "documents": DOCS}),
     ):  # fmt: skip
         with pytest.raises(gf.errors.InputError, match=message):

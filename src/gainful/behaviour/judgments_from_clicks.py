@@ -241,7 +241,7 @@ def click_judgments(
         thresholds: the lowest estimates that get grades 1, 2, …, such as (0.1, 0.25, 0.5) for grades 0 to
             3; if None, the estimates are the grades.
         level: the level of the intervals.
-        rounds: the maximum number of rounds of EM; ctr, coec, cascade, dcm and sdbn need none.
+        rounds: the maximum number of iterations of EM; ctr, coec, cascade, dcm and sdbn need none.
         progress: called with the share of the rounds that is done.
         **options: see `LogOptions`.
 
@@ -414,7 +414,7 @@ def click_models(
     Args:
         log: a log with lists, in any shape that `read_log` reads, or the result of `read_log`.
         models: the models to compare; all if None.
-        rounds: the maximum number of rounds of EM.
+        rounds: the maximum number of iterations of EM.
         seed: the seed of the random choice of sessions.
         progress: called with the share of the models that is done.
         **options: see `LogOptions`.

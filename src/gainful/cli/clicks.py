@@ -31,13 +31,13 @@ _FORMATS = call.formats_of("merged")
 @click.argument("files", nargs=-1, required=True, type=option.InputFile(), metavar="LOG")
 @option.give(
     {
-        f"--show [{'|'.join(_QUESTIONS)}] = grades": "What to compute. grades: judgments; log: what LOG contains, and anything odd in it; models: which click model "
+        f"--show [{'|'.join(_QUESTIONS)}] = grades": "What to compute. grades: judgments; log: what LOG contains, and anything unusual in it; models: which click model "
         "predicts best; positions: how often users look at each rank; earnings: what --run would have earned; preference: the verdict of an interleaving test.",
         "--lists INPUT": "The lists that were shown, if LOG contains only events such as clicks.",
         f"--model [{'|'.join(_MODELS)}]": "With --show grades: the click model.  [default: dbn; for counts, pbm, or ctr without positions]",
         f"--dialect [{'|'.join(_DIALECTS)}]": "With --show grades: reproduce the grades of another tool, computed with coec.",
         "--thresholds NUMBERS": "With --show grades: the lowest estimates that get grades 1, 2, …, such as 0.1,0.25,0.5.  [default: the estimates are the grades]",
-        "--rounds >=1 = 100": "With --show grades or models: the maximum number of rounds of EM.",
+        "--rounds >=1 = 100": "With --show grades or models: the maximum number of iterations of EM.",
         "--method METHOD": "With --show positions: pbm, ubm, swaps or harvesting. With earnings: dr, ips, clipped or snips. With preference, or --interleave: team_draft, balanced, "
         "probabilistic or optimised.  [default: the first]",
         "--depth RANK>=1 = 10": "With --show positions or earnings, or --interleave: the deepest rank.",

@@ -61,7 +61,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     `gainful evaluate --save-baseline` wrote, or an entry of a history: search.history@last,
     search.history@release (the last one with a label) or search.history@LABEL. Every RUN is compared with BASE, query by query, and p-values are
     corrected for multiple comparisons. If --judgments or the project file names the judgments, pass
-    only BASE and RUNs. Do the same with --human and --model, which combine people's grades of some
+    only BASE and RUNs. The same applies with --human and --model, which combine people's grades of some
     queries with a model's grades of all queries.
     """
     if options["human"] is not None:

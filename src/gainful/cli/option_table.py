@@ -322,7 +322,7 @@ _ITEMS = {
     "--expected INPUT": "A run of the items that users expect, for Serendipity.  [default: the most popular items of --history]",
 }
 _SPANS = {
-    "--documents INPUT": "The texts of the documents, to locate evidence and chunks without offsets: a table with an id and a text, or a folder of text files. JUDGMENTS are then evidence.",
+    "--documents INPUT": "The text of the documents, to locate evidence and chunks without offsets: a table with ids and text, or a folder of text files. JUDGMENTS are then evidence.",
     "--offsets [characters|bytes|tokens|documents]": "The unit of the start and end of evidence and chunks; documents: each passage is a whole document. JUDGMENTS are then evidence.",
     "--chunk-table FILE|RUN=FILE...": "The positions of the chunks whose ids the runs contain: a table with an id, a document, and either start and end or the text in each row; RUN=FILE for each run, if the runs have different chunks.",
 }
@@ -434,7 +434,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--summary FILE": "Write a summary in Markdown, for a pull request.",
     },
     "texts": {
-        "--queries INPUT": "The texts of the queries: TSV, CSV or JSON lines with the id and the text of each query, JSON {id: text}, or Parquet.",
+        "--queries INPUT": "The text of the queries: TSV, CSV or JSON lines with the id and the text of each query, JSON {id: text}, or Parquet.",
         "--docs INPUT": "The documents, in the same formats as --queries, with a title, a body or both; only the displayed ones are kept in memory.",
     },
     "graders": {
@@ -449,14 +449,14 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "recording": _RECORDING,
     "watching": {
         "--store FILE|URL": "The history to add to: a file, a database (search.duckdb, search.sqlite) or postgresql://USER@HOST/DATABASE; see `gainful history`.",
-        "--queries INPUT": "The texts of the queries, to record a run with --url, --call or --command, as `gainful run` does.",
+        "--queries INPUT": "The text of the queries, to record a run with --url, --call or --command, as `gainful run` does.",
         "--baseline last|release|LABEL = last": "The earlier entry that each run is compared with: the last one, the last one with a label (release), or the one with LABEL.",
         "--keep-runs FOLDER": "Keep the previous run in this folder: if JUDGMENTS change, it is measured again, so that a jump can be attributed to judgments or run.",
         "--fail-on-drop": "Exit 1 if a measure really fell since the previous entry, at a level that holds over all entries of the history.",
         "--summary FILE": "Write a summary in Markdown.",
         "--openmetrics FILE": "Write the numbers for Prometheus, in the format that the node exporter's textfile collector reads.",
         "--webhook VARIABLE": "Post the result to the URL in this environment variable. The URL is never saved or printed.",
-        "--webhook-template INPUT": "The JSON to post; its texts may contain {paragraph}, {title}, {result}, {markdown}, {details}, {runs}, {time}, {label}, {commit} and {history}.  "
+        "--webhook-template INPUT": "The JSON to post; its strings may contain {paragraph}, {title}, {result}, {markdown}, {details}, {runs}, {time}, {label}, {commit} and {history}.  "
         '[default: {"text": "{title}. {paragraph}"}]',
     },
     "names": {

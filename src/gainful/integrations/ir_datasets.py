@@ -68,7 +68,7 @@ def queries(dataset: object) -> dict[str, str]:
 
 
 def docs(dataset: object, ids: Iterable[str] | None = None) -> dict[str, str]:
-    """Return the texts of documents of a dataset, by their ids.
+    """Return the text of documents in a dataset, by id.
 
     Args:
         dataset: an id or an object.

@@ -108,7 +108,7 @@ def metrics(
 
     Args:
         *measures: measures as text or as `Measure`; nDCG@10 by default.
-        judgments: `{query: {id: grade}}`, by the texts of the queries; if None, the expected ids have
+        judgments: `{query: {id: grade}}`, by the text of the queries; if None, the expected ids have
             grade 1.
         name: the name of the metric, or a list with a name for each measure; the names of the measures if
             None. Of two metrics with the same name, LlamaIndex keeps only the last.

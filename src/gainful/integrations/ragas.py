@@ -33,7 +33,7 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
 
     Args:
         measure: a measure as text or as a `Measure`.
-        judgments: `{query: {id: grade}}`, by the texts of the queries; if None, the reference ids
+        judgments: `{query: {id: grade}}`, by the text of the queries; if None, the reference ids
             have grade 1.
         name: the name of the metric; the name of the measure if None. ragas stores results by
             name, and keeps only the last of two metrics with the same name.

@@ -85,7 +85,7 @@ class SpanTables(TypedDict, total=False):
     """How evidence and chunks are read. With any of these, judgments are evidence: passages of documents.
 
     Attributes:
-        documents: the texts of the documents, `{document: text}`, a table, or a folder of text files, in which
+        documents: the text of the documents, `{document: text}`, a table, or a folder of text files, in which
             passages and chunks without offsets are found.
         offsets: what start and end count: "characters", "bytes" or "tokens"; or "documents", if each
             document is a passage as a whole.

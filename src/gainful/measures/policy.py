@@ -171,7 +171,7 @@ class Policy:
         "How are chunks combined into documents?",
         {
             "auto": "max if `chunks` maps chunks to documents, otherwise none",
-            "none": "not at all: every chunk counts as a document of its own",
+            "none": "not at all: every chunk counts as a separate document",
             "max": "a document has the highest score of its chunks",
             "first": "a document has the score of the chunk that the run lists first",
             "in_place": "a document has the rank of its best chunk, and its other chunks keep their "

@@ -20,7 +20,7 @@ def assessors_section(
 
     Args:
         agreement: the agreement of the assessors.
-        texts: the texts of queries, by their ids.
+        texts: the text of queries, by their ids.
     """
     if agreement is None:
         return None

@@ -80,7 +80,7 @@ class ReportInputs:
         evaluated: all runs, evaluated or saved, in order.
         measures: the measures, the primary one first.
         comparison: the comparison; None with one run.
-        queries: the texts of queries.
+        queries: the text of queries.
         docs: the titles and texts of documents.
         depth: the last rank to show, if the caller sets it.
         progress: called with the completed share of the work.

@@ -195,9 +195,9 @@ def report(
             of files, a folder or a pattern, as for `gainful.inputs.find_runs`. Several runs are
             compared with the baseline.
         measures: one measure or several; charts and details show the first.
-        queries: the texts of queries: `{query: text}`, the path of a file (TSV, CSV, JSON
+        queries: the text of queries: `{query: text}`, the path of a file (TSV, CSV, JSON
             lines, JSON, Parquet), a data frame.
-        docs: the texts of documents: `{doc: text}`, `{doc: (title, text)}`, or a file or data
+        docs: the text of documents: `{doc: text}`, `{doc: (title, text)}`, or a file or data
             frame as for `queries`. Only the shown part of a file is kept in memory.
         agreement: the result of `gainful.judging.agreement`, for a section about the assessors; if it was
             made with runs, the section also shows verdicts that depend on the assessor.

@@ -222,7 +222,7 @@ class _Search:
         finder, doc = self.texts.finder, self.docs[row]
         if finder is None:
             raise self._error(
-                row, "start and end, or the texts of the documents", "only text",
+                row, "start and end, or the text of the documents", "only text",
                 "Pass documents={id: text} (--documents FILE), in which it is found.",
             )  # fmt: skip
         if doc is not None and doc not in finder.texts:

@@ -254,7 +254,7 @@ def test_chunks_are_read_instead_of_documents():
     [
         ({"docs": {"leave.md": LEAVE}}, "docs: expected text for each of 2 ids, found none for 1: 'travel.md'"),
         ({"docs": {**DOCS, "travel.md": " "}}, "found none for 1: 'travel.md'"),
-        ({"pairs": {"q1": ["leave.md"]}}, "queries: expected the texts of the queries, found none, and ids that aren't texts: 'q1'"),
+        ({"pairs": {"q1": ["leave.md"]}}, "queries: expected the text of the queries, found none, and ids that aren't texts: 'q1'"),
         ({"offsets": "characters"}, "pairs: expected a depth for a run of chunks"),
         ({"offsets": "tokens", "depth": 1}, "offsets: expected characters or bytes"),
         ({"pairs": {HOW_MANY: [("leave.md", 0, 900)]}, "offsets": "characters", "depth": 1}, "an end within document 'leave.md', which has"),

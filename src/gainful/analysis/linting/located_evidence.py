@@ -126,7 +126,7 @@ def locate_evidence(
     Args:
         evidence: the passages of each query as texts: `{query: [text, …]}`, records such as `{"question": …,
             "evidence": [{"document": …, "text": …}]}`, a file, a data frame.
-        documents: the texts of the documents: `{document: text}`, a table, or a folder of text files.
+        documents: the text of the documents: `{document: text}`, a table, or a folder of text files.
         columns: unusual names of columns by role, as in `evaluate`.
 
     >>> documents = {"leave.md": "Staff have 25 days of leave. “Sick days” do not count."}

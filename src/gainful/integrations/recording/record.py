@@ -140,7 +140,7 @@ def record(
     file. Another call, for example after Ctrl-C or a crash, then only sends the queries without an answer.
 
     Args:
-        queries: the texts of the queries: `{query: text}`, a data frame, or the path of a file as for `report`.
+        queries: the text of the queries: `{query: text}`, a data frame, or the path of a file as for `report`.
         search: a function that accepts the text of a query and returns ids in order, pairs (id, score) or `{id: score}`; or its
             location, `module:name`.
         **options: see `RecordingOptions`. For opensearch the key is user:password, for postgresql the password; it is sent in the

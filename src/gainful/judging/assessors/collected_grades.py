@@ -32,7 +32,7 @@ class CollectedItem:
         query: its query.
         doc: its id.
         state: graded; unread, if the answer contains no readable grade; failed, without an answer;
-            no text, if a text is missing; or not asked.
+            no text, if text is missing; or not asked.
         grade: the model's grade; None unless it is graded.
         answer: the model's answer, if any.
         why: the reason why it is not graded, or empty.
@@ -119,7 +119,7 @@ class CollectedGrades(JudgmentsResult):
 
     @property
     def without_text(self) -> tuple[CollectedItem, ...]:
-        """The documents that were not sent because a text is missing."""
+        """The documents that were not sent because text is missing."""
         return self._in_state("no text")
 
     @property

@@ -121,9 +121,9 @@ def collect_grades(
             (query, doc), `{query: [doc, …]}`; with a `depth`, a run.
         model: a function from prompt to answer, or its location `module:name`; with an `endpoint`,
             the name of a model.
-        docs: the texts of documents: `{doc: text}`, a data frame, the path of a file as for `report`, with a
+        docs: the text of documents: `{doc: text}`, a data frame, the path of a file as for `report`, with a
             title, a body or both; or a folder of text files.
-        queries: the texts of queries, in the same forms as those of documents; None if the ids are the texts.
+        queries: the text of queries, in the same forms as `docs`; None if the ids are the questions themselves.
         **options: see `CollectingOptions`.
 
     >>> def model(prompt):

@@ -111,8 +111,8 @@ def collect_nuggets(
             `depth`, a run.
         model: a function from prompt to answer, or its location `module:name`; with an `endpoint`, the name of a
             model.
-        docs: the texts of documents, as for `collect_grades`.
-        queries: the texts of queries; None if the ids are the texts.
+        docs: the text of documents, as for `collect_grades`.
+        queries: the text of queries; None if the ids are the questions themselves.
         **options: see `CollectingOptions`; `grades` is fixed. A `prompt` contains {documents}.
 
     >>> def model(prompt):

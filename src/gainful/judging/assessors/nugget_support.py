@@ -135,8 +135,8 @@ def collect_support(
             the name of a model.
         nuggets: `{query: [nugget, …]}`, `{query: {nugget: importance}}`, or a table with a query, a nugget and
             optionally its importance, `vital` or `okay`. Without one, nuggets are vital.
-        docs: the texts of documents, as for `collect_grades`.
-        queries: the texts of queries; None if the ids are the texts.
+        docs: the text of documents, as for `collect_grades`.
+        queries: the text of queries; None if the ids are the questions themselves.
         **options: see `CollectingOptions`; `grades` and `per_prompt` are fixed. In a `prompt`, {query} is the question
             and the nugget.
 

@@ -178,7 +178,7 @@ def read_texts(
 
     Args:
         pairs: the pairs to grade.
-        queries: `{query: text}` or a table of texts; None if the ids are the texts.
+        queries: `{query: text}` or a table of texts; None if the ids are the questions themselves.
         docs: `{doc: text}`, `{doc: (title, text)}`, such a table, or a folder of text files.
         longest: the maximum number of characters of a document shown to a model; None for all.
         skip_missing: whether texts may be missing; otherwise that is an error.
@@ -204,7 +204,7 @@ def query_texts(
     if not any(len(query.split()) > 1 for query in wanted):
         found = f"none, and ids that aren't texts: {examples(wanted)}"
         remedy = "Pass queries={id: text}, or on the command line --queries FILE."
-        raise InputError("queries", "the texts of the queries", found, remedy)
+        raise InputError("queries", "the text of the queries", found, remedy)
     return {query: query for query in wanted}
 
 

@@ -173,9 +173,9 @@ def collect_evidence(
             `depth`, a run.
         model: a function from prompt to answer, or its location `module:name`; with an `endpoint`, the name of a
             model.
-        docs: the texts of the documents, in the same forms as the `documents` of `evaluate`: `{document: text}`, a
+        docs: the text of the documents, in the same forms as the `documents` of `evaluate`: `{document: text}`, a
             table, or a folder of text files.
-        queries: the texts of the queries, as for `collect_grades`; None if the ids are the questions.
+        queries: the text of the queries, as for `collect_grades`; None if the ids are the questions.
         offsets: "characters" or "bytes", if the pairs are a run of chunks with start and end. The model then reads
             chunks instead of documents.
         chunk_table: the positions of chunks, if the pairs are a run with ids of chunks, as for `evaluate`.

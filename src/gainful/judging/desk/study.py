@@ -180,7 +180,7 @@ class Study:
             runs: name → run, or as for `evaluate_runs`; their documents down to the depth are judged.
             queries: their texts: `{query: text}`, a data frame, or the path of a file; with a column `description`,
                 the intent behind each.
-            docs: the titles and texts of documents; other columns are shown as fields.
+            docs: the title and text of each document; other columns are shown as fields.
             judgments: existing judgments, which count towards the required grades of their documents. Their grades may be
                 words of the scale.
             scale: `"0..3"`, `(0, 3)`, all grades, `{grade: word}`, `esci` or `excellent-fair-bad`; 0 to 3 if None. The grades can't be changed later.
@@ -195,13 +195,13 @@ class Study:
             compare: the two runs of the order by verdict; the first is the baseline of `standing`. The first two if
                 None.
             show_ranks: whether assessors see the ranks of a document in the runs; hidden if None.
-            doc_format: how pages show the texts of documents: `auto` (by what each looks like), `text`, `markdown` or
+            doc_format: how pages show the text of documents: `auto` (by what each looks like), `text`, `markdown` or
                 `html`; auto if None.
             image_hosts: the servers that may supply images of documents, such as
                 `https://images.example.com`; none if None, so that only images inside a text are shown.
             tags: the reasons that the page offers with a grade; `()` for no reasons, common ones if None.
             title: the title of the study.
-            guideline: the instructions for assessors; a changed text becomes a new version.
+            guideline: the instructions for assessors; changed instructions become a new version.
             clicks: the result of `click_judgments`. In the orders by effect and verdict, documents that the clicks say
                 little about come first, as in `next_to_judge`. The study keeps how much the clicks say about its documents.
             lease: as for `Study`.
@@ -388,10 +388,10 @@ class Study:
             overlap_share: the share of documents that several people grade.
             compare: two runs.
             show_ranks: whether assessors see ranks.
-            doc_format: how the texts of documents are shown.
+            doc_format: how the text of documents is shown.
             image_hosts: the servers that may supply images.
             tags: the reasons that the page offers.
-            guideline: the instructions for assessors; a changed text becomes a new version.
+            guideline: the instructions for assessors; changed instructions become a new version.
             words: grade → its label.
             keys: grade → its keyboard shortcut, one character; grades may swap theirs.
         """
@@ -737,8 +737,8 @@ class Study:
 
         Args:
             answers: the right grades, as judgments of any kind.
-            queries: the texts of queries that aren't in the study.
-            docs: the texts of documents that aren't in the study.
+            queries: the text of queries that aren't in the study.
+            docs: the text of documents that aren't in the study.
             feedback: the comment shown after each, `{query: {doc: text}}`.
         """
         right = read_judgments(answers, scale_in(self._settings()), "answers")

@@ -165,7 +165,7 @@ FAMILIES = (
         title="Share of the groups of evidence that are covered",
         definition=(
             "evidence_groups@k = the share of the query's groups in which the first k chunks together cover "
-            "at least one passage. If the evidence has no groups, every passage is a group of its own"
+            "at least one passage. If the evidence has no groups, every passage forms its own group"
         ),
         range="0 to 1",
         ends=SHARE,

@@ -90,7 +90,7 @@ BY_OR_VECTORS = _named(
 )
 SEGMENT = _named(
     "segment",
-    "one value of the column; without it, every value becomes a measure of its own",
+    "one value of the column; without it, every value becomes a separate measure",
 )
 COUNT = word(
     "count",
@@ -119,7 +119,7 @@ ALPHA = number(
 
 GROUP = _named(
     "group",
-    "one group of items, a value of the column; without it, every group becomes a measure of its own",
+    "one group of items, a value of the column; without it, every group becomes a separate measure",
 )
 ATTENTION = word(
     "attention",
