@@ -123,6 +123,7 @@ SLOW = (
     "tests/rows/test_ratings_with_times.py",
     "tests/rows/test_tables_elsewhere.py",
     "tests/rows/test_stored_tables.py",
+    "tests/cli/test_output_endings.py::test_every_table",
     "tests/rows/test_one_answer.py",
     "tests/rows/test_order_of_responses.py::test_every_part_keeps_it",
     "tests/matching/test_arrays_of_ids.py::test_the_same_as_lists",

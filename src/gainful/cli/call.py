@@ -463,6 +463,10 @@ def format_of(options: Options, of: str = "tables") -> str:
 
     Rejects a name that promises anything else, and binary output on a terminal.
     """
+    if options.get("partition_by"):
+        if options["format"] not in (None, "parquet"):
+            raise click.UsageError(f"--partition-by writes Parquet, not {options['format']}.")
+        return "parquet"
     output, endings, formats = options["output"] or "", gf.writing.endings(of=of), formats_of(of)
     path = Path(output.lower())
     is_packed = path.suffix in _PACKINGS
@@ -524,6 +528,12 @@ def check_files(*more: str) -> None:
     for name, output in outputs.items():
         if output != "-" and Path(output).resolve() in _resolved(inputs):
             raise click.UsageError(f"The output {output} is one of the inputs.")
+        if name == "output" and click.get_current_context().params.get("partition_by"):
+            # Imported here because the help needs no files.
+            from gainful.output.writing.output_files import new_folder
+
+            with new_folder(output, dry=True):
+                continue
         gf.writing.write_text("", output, dry=True)
         if name == "html":
             gf.results.Report.check_path(output)
@@ -575,7 +585,8 @@ def print_result(
     if format_ == "parquet":
         text = ""
         with seen_enough():
-            gf.writing.write_result(result, output, format=format_, **rendering)
+            how = rendering | {"partition_by": options.get("partition_by") or ()}
+            gf.writing.write_result(result, output, format=format_, **how)
     else:
         to_file = output != "-"
         text = gf.writing.render(

@@ -70,6 +70,8 @@ def history(action: str, path: str, files: tuple[str, ...], **options: Any) -> N
         )
     if options["changes"] and action == "page":
         raise click.UsageError("--changes needs the action show; the page has the changes.")
+    if options["partition_by"] and action == "page":
+        raise click.UsageError("--partition-by needs the action add or show.")
     if files:
         raise click.UsageError(f"Expected {action} FILE, found also {' '.join(files)}.")
     call.read_shared_options(options)

@@ -472,6 +472,9 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "output": {
         "--output, -o FILE": "Write to this file instead of standard output; its extension, such as .csv, .jsonl, .parquet or .csv.gz, selects the format. An existing file is replaced only once the output is complete.",
     },
+    "partition_by": {
+        "--partition-by COLUMN...": "Write a folder of Parquet files to --output, a new or empty folder, with a folder in it for each value of this column, such as run=bm25; repeat for more.",
+    },
     "verbose": {
         "--verbose": "Print the full policy under the table, as output files do. By default, print only the choices that differ from the defaults.",
     },
@@ -481,7 +484,7 @@ MEASURING = tuple(SHARED)
 READING = ("columns", "queries", "assessors", "grade_words", "engine")
 """The options of commands that only read, as in `gf.inputs.ReadingOptions`."""
 _GROUPS_OF_GROUPS = {
-    "result": ("format", "output", "verbose"),
+    "result": ("format", "output", "partition_by", "verbose"),
     "reading": READING,
     "measuring": MEASURING,
     "evaluating": (*MEASURING, "tables"),
@@ -602,6 +605,7 @@ _SCORES = Conflict(
 _JUNIT = Conflict("junit", needed="fail_if fail_unless")
 CONFLICTS = {
     "chunks": (Conflict("chunks", "chunk_map"),),
+    "partition_by": (Conflict("partition_by", needed="output"),),
     "spark": (
         Conflict("master", needed="engine", more=" spark"),
         Conflict("master", "threads", more=", because it sets the number of cores"),
@@ -743,7 +747,7 @@ _HELP_GROUPS = (
     HelpGroup("Gates", "fail_if fail_unless junit summary movers"),
     HelpGroup(
         "Output",
-        "per_query worst best digits systems tests table_name html format output verbose help",
+        "per_query worst best digits systems tests table_name html format output partition_by verbose help",
     ),
     HelpGroup(
         "Columns, ids and chunks",
@@ -755,7 +759,7 @@ _HELP_GROUPS = (
 )
 
 _NAMED = {
-    "": "define has_subtopics resamples seed tie anytime test correction pairs level fail_unless junit movers digits verbose table_name tests",
+    "": "define has_subtopics resamples seed tie anytime test correction pairs level fail_unless junit movers digits verbose partition_by table_name tests",
     "evaluate": "unseen estimate grades model random_sample tie_warning slices by best",
     "compare": "judgments human model design drawn_at_random documents_drawn_at_random estimate grades random_sample interval worst best slices by html dialect summary",
     "report": "grades log depth estimate model random_sample interval",

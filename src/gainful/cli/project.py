@@ -814,7 +814,9 @@ class ProjectCommand(GroupedCommand):
         """Run the command without conflicting options, then report which settings of the file it used."""
         params = ctx.params
         project = ctx.obj if isinstance(ctx.obj, Project) else None
-        conflicts = [name for name in (self.name, "chunks", "spark") if name in CONFLICTS]
+        conflicts = [
+            name for name in (self.name, "chunks", "spark", "partition_by") if name in CONFLICTS
+        ]
         files = [params[name] for name in ("files", "arguments", "runs") if name in params]
         define = params.pop("define", ())
         if project is not None:

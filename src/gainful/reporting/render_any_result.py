@@ -13,6 +13,7 @@ from gainful.errors import InputError
 from gainful.measures.measure_family import ALWAYS, HIGHER, LOWER, MEAN, NEITHER, NEVER, RUN, Family
 from gainful.measures.policy import shared_policy
 from gainful.measures.tool_dialect import Dialect
+from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import (
     SCREEN,
     WRITERS,
@@ -118,6 +119,7 @@ def write_result(
     per_query: bool = False,
     interval: str | None = None,
     level: float = 0.95,
+    partition_by: str | Sequence[str] = (),
 ) -> None:
     """Write what `render` returns to a file, which is replaced only when the new one is complete.
 
@@ -130,6 +132,8 @@ def write_result(
         per_query: as in `render`.
         interval: as in `render`.
         level: as in `render`.
+        partition_by: the names of columns: write a folder of Parquet files, with a folder in it for each value
+            of these columns, such as `run=bm25`. The folder must be new or empty.
 
     >>> import tempfile, pathlib, gainful as gf
     >>> scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.7}}, ["nDCG@10", "CG"])
@@ -143,7 +147,10 @@ def write_result(
     from gainful.output.writing.output_files import TABLES, read_naming, write_text
     from gainful.output.writing.table_files import write_table
 
-    chosen = read_naming(path, format, TABLES).format
+    columns = arguments.listed(partition_by, "partition_by", "names of columns")
+    if columns and format not in (None, "parquet"):
+        raise InputError("format", "parquet, because of partition_by", shown(format))
+    chosen = "parquet" if columns else read_naming(path, format, TABLES).format
     how: dict[str, Any] = {"per_query": per_query, "interval": interval, "level": level}
     if chosen != "parquet":
         write_text(f"{render(result, chosen, width=SCREEN, verbose=True, **how)}\n", path)
@@ -157,7 +164,7 @@ def write_result(
     _rendered(result, "csv", keep, digits=None, **how)
     rows: Any = result.per_query if per_query and hasattr(result, "per_query") else result
     id_types = rows._id_types() if hasattr(rows, "_id_types") else {}  # noqa: SLF001 - of results, which are ours
-    write_table(tables[0], path, format=chosen, id_types=id_types)
+    write_table(tables[0], path, format=chosen, id_types=id_types, partition_by=columns)
 
 
 def _rendered(

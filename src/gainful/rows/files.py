@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,8 @@ _SERVER = re.compile(
     "bigquery|clickhouse|databricks|mariadb|mssql|mysql|oracle|postgres(ql)?|redshift|snowflake|trino"
 )
 
+NAMES_OF_RUNS = ("run", "system", "system_id", "run_id", "run_name", "model")
+"""The usual names of a column that names runs."""
 SQL = "sql:"
 """How the address of a query begins."""
 SERVER = re.compile(r"postgres(ql)?://", re.IGNORECASE)
@@ -149,7 +152,7 @@ def is_address(name: str) -> bool:
 
 
 def stem_of(name: str) -> str:
-    """Return what a run is called by default: its file without the extension, or its table.
+    """Return what a run is called by default: its file without the extension, its table, or its part of a folder.
 
     >>> stem_of("runs/bm25.run"), stem_of("postgresql://me@host/db::bm25"), stem_of("sql:SELECT 1")
     ('bm25', 'bm25', 'sql')
@@ -157,7 +160,13 @@ def stem_of(name: str) -> str:
     if name.startswith(SQL):
         return SQL.removesuffix(":")
     table = named_table(name) if "::" in name else None
-    return Path(name).stem if table is None else table.table
+    if table is not None:
+        return table.table
+    path = Path(name)
+    column, equals, value = path.name.partition("=")
+    if equals and column in NAMES_OF_RUNS and path.is_dir():
+        return unquote(value)
+    return path.stem
 
 
 @dataclass(frozen=True, slots=True)

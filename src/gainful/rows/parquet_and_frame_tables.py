@@ -169,13 +169,31 @@ def parquet_table(parts: Sequence[Path], session: Session, name: str) -> TypedTa
     """Return the table in one Parquet file, or in several with the same columns."""
     refuse_versioned_tables((part.parent for part in parts), name)
     files = ", ".join(file_quoted(part, session) for part in parts)
-    relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
+    partitioned = str(_is_partitioned(parts, name)).lower()
+    relation = (
+        f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning={partitioned}, "
+        "hive_types_autocast=false)"
+    )
     described = described_columns(relation, session, name)
     written = [described]
     # Only the files tell the columns of other parts, and which names were repeated.
     if len(parts) > 1 or any(_RENAMED.search(column) for column, _ in described):
         written = _written_columns(files, session, name)
+        if partitioned == "true":
+            of_folders = described[len(written[0]) :]
+            written = [[*part, *of_folders] for part in written]
     return TypedTable(name, relation, described, written, files)
+
+
+def _is_partitioned(parts: Sequence[Path], name: str) -> bool:
+    """Return whether the folders of all parts, such as year=2026/month=01, name the same columns."""
+    if len(parts) == 1 and str(parts[0]) == str(Path(name)):
+        return False
+    columns = {
+        tuple(folder.partition("=")[0] for folder in part.parts[:-1] if "=" in folder)
+        for part in parts
+    }
+    return len(columns) == 1 and columns != {()}
 
 
 def frame_table(frame: object, readable: object, session: Session, name: str) -> TypedTable:
@@ -239,6 +257,7 @@ def _is_complete(files: str, source: Source, session: Session) -> bool:
     with reading_table(source.name):
         complete = session.rows(
             "SELECT bool_and(stats_null_count IS NOT DISTINCT FROM 0 AND stats_min_value IS DISTINCT FROM '') "
+            f"AND count(DISTINCT path_in_schema) = {len({*source.layout.names})} "  # folders may name the others
             f"FROM parquet_metadata([{files}]) WHERE path_in_schema IN ({chosen})"
         )[0][0]
     return bool(complete)

@@ -12,6 +12,7 @@ from gainful.message_texts import shortened, shown, shown_with_type
 from gainful.rows.duckdb_engine import Engine
 from gainful.rows.files import (
     HIDDEN,
+    NAMES_OF_RUNS,
     are_one_file,
     is_address,
     is_parquet,
@@ -40,7 +41,8 @@ def find_runs(
         runs: a dict {name: run}, which is returned unchanged; or the path of a file, a folder of
             runs, a pattern such as "runs/*.run", or a list of these. A run is named after its
             file, without the extension, or with more of its path if names clash. A folder or a
-            pattern of Parquet files is one run. Names that begin with _ or . are ignored.
+            pattern of Parquet files is one run, except for a folder of folders such as run=bm25, each of
+            which is a run. Names that begin with _ or . are ignored.
         judgments: if they are a file in the folder, that file isn't treated as a run.
         engine: with `Spark`, a folder or a pattern is one run.
 
@@ -193,6 +195,10 @@ def _files_of(name: str) -> list[str] | None:
 
 
 def _in_folder(path: Path, name: str) -> list[str] | None:
+    children = [child for child in path.iterdir() if not child.name.startswith(HIDDEN)]
+    columns = {child.name.partition("=")[0] if child.is_dir() else "" for child in children}
+    if len(columns) == 1 and columns <= {*NAMES_OF_RUNS}:  # a part of the folder for each run
+        return sorted(map(str, children))
     files = sorted(
         file
         for file in path.iterdir()

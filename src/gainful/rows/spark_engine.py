@@ -84,6 +84,8 @@ class Spark:
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.log.level": "ERROR",
+            # month=01 is the text 01, as on a single machine.
+            "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         }
         if self.memory is not None:
             settings["spark.driver.memory"] = f"{max(bytes_of(self.memory) // _MEBIBYTE, 1)}m"

@@ -25,7 +25,7 @@ from gainful.rows.duckdb_engine import (
     quoted,
     said,
 )
-from gainful.rows.files import BYTE_ORDER_MARK, LocalFile
+from gainful.rows.files import BYTE_ORDER_MARK, NAMES_OF_RUNS, LocalFile
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.rows.identifiers import UNTYPED, IdType, repeated_document
 from gainful.rows.run_and_judgment_columns import no_rank, plain_name, rank_again
@@ -53,7 +53,6 @@ NO_ID = ", where ids are whole numbers"
 """The end of the error message for a fraction as id in a typed table."""
 NOT_HELD = ", which no float64 holds"
 """The end of the error message for an integer that would be rounded."""
-_NAMES_OF_RUNS = ("system", "system_id", "run", "run_id", "run_name", "model")
 _SEVERAL_RUNS = "If the column {0!r} names several runs, pass them as dict([*frame.groupby({0!r})]), or write a file for each."
 _SUBTOPICS = " Pass judgments of subtopics with --subtopics, or to gf.subtopics.evaluate_subtopics."
 
@@ -380,7 +379,7 @@ def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = 
         if source.kind is JUDGMENTS and source.layout.format == "trec":
             remedy += _SUBTOPICS
         names = source.layout.names if source.kind.name == RUN.name else ()
-        if run := next((name for name in names if plain_name(name) in _NAMES_OF_RUNS), None):
+        if run := next((name for name in names if plain_name(name) in NAMES_OF_RUNS), None):
             remedy = _SEVERAL_RUNS.format(run)
     if source.kind.name == JUDGMENTS.name and source.layout.assessor:
         remedy = SEVERAL_ASSESSORS.format(source.layout.assessor)

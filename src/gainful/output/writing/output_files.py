@@ -46,6 +46,34 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
 
 
+@contextmanager
+def new_folder(path: str | os.PathLike[str], *, dry: bool = False) -> Iterator[Path]:
+    """Yield a folder to write to, which becomes the target when the block ends; the target is missing or empty.
+
+    Args:
+        path: the path of the target.
+        dry: only reject a path that cannot be written.
+    """
+    name = name_of(path)
+    with _blamed(name, "a new or empty folder"):
+        if name == "-" or (os.path.lexists(name) and not Path(name).is_dir()):
+            raise OSError(None, "standard output" if name == "-" else "a file")
+        target = Path(name).resolve()
+        if target.exists() and any(target.iterdir()):
+            raise OSError(None, "one with files in it")
+        folder = folder_beside(target)
+        try:
+            inside = folder.path / target.name
+            inside.mkdir()
+            yield inside
+            if not dry:
+                if target.exists():
+                    target.rmdir()
+                inside.replace(target)
+        finally:
+            folder.remove()
+
+
 def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) -> None:
     """Write text to a file, which is replaced only when the new one is complete.
 
@@ -80,7 +108,7 @@ def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) ->
 
 
 @contextmanager
-def _blamed(name: str) -> Iterator[None]:
+def _blamed(name: str, expected: str = "a file that can be written") -> Iterator[None]:
     """Return the error that a file cannot be written, with the reason."""
     if not name:
         raise InputError("''", "the name of a file to write", "an empty one")
@@ -93,7 +121,7 @@ def _blamed(name: str) -> Iterator[None]:
         if name == "-" and isinstance(problem, OSError) and problem.errno == errno.EBADF:
             reason = "none: it is closed"
         where = "standard output" if name == "-" else name
-        raise InputError(where, "a file that can be written", str(reason)) from None
+        raise InputError(where, expected, str(reason)) from None
 
 
 def name_of(path: object) -> str:

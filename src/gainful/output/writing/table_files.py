@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from gainful.array_types import AnyArray
+from gainful.errors import InputError
+from gainful.message_texts import did_you_mean, shown
 from gainful.output.rendering.table_formats import SCREEN, WRITERS, Table, as_text
 from gainful.output.writing.output_files import (
     PACKINGS,
     TABLES,
     FileFormat,
+    new_folder,
     parts_of,
     read_naming,
     replacing,
@@ -25,6 +28,7 @@ from gainful.rows.duckdb_engine import (
     Session,
     file_quoted,
     name_quoted,
+    quoted,
     reason_of,
 )
 from gainful.rows.identifiers import IdType
@@ -78,11 +82,25 @@ def write_table(
     *,
     format: str | None = None,  # noqa: A002 - the word of the vocabulary
     id_types: Mapping[str, IdType] = _NO_TYPES,
+    partition_by: Sequence[str] = (),
 ) -> None:
     """Write a table to a file, in the requested format or the format of its ending.
 
-    In Parquet, the only format with types, columns of ids have their original types.
+    In Parquet, the only format with types, columns of ids have their original types. With `partition_by`, it
+    is a folder of Parquet files, with a folder in it for each value of these columns.
     """
+    if partition_by:
+        _refuse_columns(table, partition_by)
+        with Session() as session, new_folder(path) as folder:
+            session.prepare_writing()
+            by = ", ".join(map(name_quoted, partition_by))
+            options = f"{_OPTIONS['parquet']}, PARTITION_BY ({by}), OVERWRITE_OR_IGNORE"
+            select, target = _select(table, session, id_types), quoted(str(folder))
+            try:
+                session.execute(f"COPY ({select}) TO {target} ({options})")
+            except EngineError as problem:
+                raise OSError(None, reason_of(problem)) from None
+        return
     naming = read_naming(path, format, TABLES)
     if naming.format == "parquet":
         with Session() as session:
@@ -95,6 +113,16 @@ def write_table(
     else:
         text = f"{WRITERS[naming.format](table)}\n"
     write_parts([text.encode(errors="surrogateescape")], path, naming.packing)
+
+
+def _refuse_columns(table: Table, partition_by: Sequence[str]) -> None:
+    """Reject columns that a folder cannot be partitioned by."""
+    for column in partition_by:
+        if column not in table.columns:
+            known = did_you_mean(column, table.columns)
+            raise InputError("partition_by", "columns of the table", shown(column), known)
+    if {*partition_by} == {*table.columns}:
+        raise InputError("partition_by", "at least one column for the files", "all columns")
 
 
 def _select(table: Table, session: Session, id_types: Mapping[str, IdType]) -> str:
