@@ -80,8 +80,13 @@ assert passed > 400, passed
 def pythons(named: list[str]) -> list[str]:
     """Return the Pythons to try: those named, or every one on the path that gainful supports."""
     minors = range(_OLDEST_MINOR, _NEWEST_MINOR)
-    there = [path for minor in minors if (path := shutil.which(f"python3.{minor}"))]
-    return named or there or [sys.executable]
+    paths = [path for minor in minors if (path := shutil.which(f"python3.{minor}"))]
+    return named or [path for path in paths if starts(path)] or [sys.executable]
+
+
+def starts(python: str) -> bool:
+    """Whether a program on the path is a Python: pyenv also puts versions there that aren't selected."""
+    return not subprocess.run([python, "--version"], capture_output=True, check=False).returncode  # noqa: S603
 
 
 def main() -> None:
