@@ -60,7 +60,7 @@ $(OLDEST)/stamp: pyproject.toml | $(BIN)/python
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(OLDEST)/bin/python tests/oldest_versions.py > $(OLDEST)/constraints.txt
-	$(OLDEST)/bin/python $(PIP) -c $(OLDEST)/constraints.txt --editable '.[report,judge,postgres]' --group quick
+	$(OLDEST)/bin/python $(PIP) -c $(OLDEST)/constraints.txt --editable '.[report,judge,postgres,sql]' --group quick
 	@touch $@
 
 oldest: $(OLDEST)/stamp  ## run the quick tests with the oldest versions that pyproject.toml permits

@@ -115,7 +115,7 @@ def test_power_grows_with_the_queries_and_is_never_nan():
     for effect in (1e-6, 0.01, 0.3, 5.0, 1e4):
         values = [power_of(1.0, effect, n) for n in (2, 3, 10, 1_000, 10**6, 10**9)]
         assert values == pytest.approx(sorted(values), rel=1e-9)  # near 1, rounding alone
-        assert 0.05 <= values[0] <= values[-1] <= 1
+        assert 0.05 * (1 - 1e-9) <= values[0] <= values[-1] <= 1
 
 
 def test_few_and_many_queries():

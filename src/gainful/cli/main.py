@@ -164,9 +164,10 @@ def _misused(problem: Any) -> int:
     if type(problem).__name__ == "NoArgsIsHelpError":  # its message is the help page
         tell_lines(message)
         return int(problem.exit_code)
-    if possibilities := getattr(problem, "possibilities", None):
-        close = closest(problem.option_name, possibilities)
-        message = f"{problem.message} Did you mean '{close}'?" if close else problem.message
+    if type(problem).__name__ == "NoSuchOption":  # versions of click word it differently
+        close = closest(problem.option_name, problem.possibilities or ())
+        message = f"No such option '{problem.option_name}'."
+        message += f" Did you mean '{close}'?" if close else ""
     is_described = type(problem).__name__ != "UsageError"  # otherwise the message says what to do
     if context is not None and is_described:
         message = re.sub(r"(\w)$", r"\1.", message) + f" See `{context.command_path} --help`."

@@ -41,7 +41,7 @@ _NONE = Layout("")
 _BATCH = 1 << 17  # rows passed to the engine at a time
 # The engine reads JSON in parts of twice the largest size, each on one core; larger objects are read row by row.
 _LARGEST_OBJECT = f"maximum_object_size={1 << 22}"
-_USUAL = "compression='none', hive_partitioning=false"
+_USUAL = "compression='uncompressed', hive_partitioning=false"
 _FEW_DIGITS = 15  # digits of integers that every float64 represents exactly
 _INTEGERS_END = 2.0**63  # the engine reads integers below −2^63 or from 2^64 on as fractions
 SEVERAL_ASSESSORS = (
