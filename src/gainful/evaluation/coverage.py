@@ -12,6 +12,7 @@ from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.matching.matched import Matched, cut
+from gainful.matching.ranking import distinct
 from gainful.measures.policy import Policy, brief_policy
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Note
@@ -405,8 +406,8 @@ class Evidence:
 
     def grades(self) -> list[float]:
         """Return the grades in the judgments, each once, ascending."""
-        pools = [np.unique(batch.pool_grades) for batch in self.lists]
-        return np.unique(np.concatenate(pools)).tolist() if pools else []
+        pools = [distinct(batch.pool_grades) for batch in self.lists]
+        return distinct(np.concatenate(pools)).tolist() if pools else []
 
     def ends_of_grades(self) -> tuple[float, float]:
         """Return the lowest and the highest grade in the judgments; infinite without judgments."""

@@ -22,6 +22,7 @@ from gainful.arithmetic.kernels.tied_orders import extreme_order
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.matching.matched import Matched, places_of
+from gainful.matching.ranking import distinct
 from gainful.measures.discount import Discount
 from gainful.measures.gain import FORMS, Gain
 from gainful.measures.policy import Policy
@@ -304,7 +305,7 @@ class Worksheet:
 
     def gains(self, gain: Gain, grades: Floats) -> Floats:
         """Return the gains (n,) of any grades (n,) under the policy."""
-        return self._gains(gain, grades, np.unique(grades))
+        return self._gains(gain, grades, distinct(grades))
 
     def empty(self, gain: Gain) -> Bools:
         """Return which queries (q,) have no judged document with a positive gain."""

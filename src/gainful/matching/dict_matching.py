@@ -209,10 +209,12 @@ def match_queries(
     }
     for query, _, scores in documents:
         refuse_arrays_in([scores or {}], RUN, [query])
-    returned = [*listed.values()]
-    numbers = numbers_of(returned, RUN, [*listed])
-    rows = packed_documents(listed, returned, numbers)
     plain = replace(policy, duplicates="error", fold="none", drop_self="no", precision="double")
+    if policy.fold == "none":
+        rows: PackedRows | Numbers = _DictRows(listed, judged, plain)
+    else:
+        returned = [*listed.values()]
+        rows = packed_documents(listed, returned, numbers_of(returned, RUN, [*listed]))
     return replace(match_part(judged, rows, plain)[0], queries=tuple(queries))
 
 

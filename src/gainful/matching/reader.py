@@ -529,9 +529,13 @@ class _Opener:
 
     def _shape(self, given: object, name: str, *, from_file: bool = False) -> Input:
         """Open a Python object, or the value of a JSON file, whose ids are text, as in all text files."""
+        from gainful.rows.search_responses import is_plain
+
+        kind, of_file = self.kind, (UNTYPED, UNTYPED) if from_file else None
+        if not from_file and is_plain(given):
+            return DictInput(given, kind, name, self.session)
         from gainful.rows.shapes import Records, read_shape
 
-        kind = self.kind
         content = read_shape(given, kind, self.columns, name)
         if content is None:
             raise InputError(
@@ -540,7 +544,6 @@ class _Opener:
                 "file, or a data frame",
                 type(given).__name__,
             )
-        of_file = (UNTYPED, UNTYPED) if from_file else None
         if isinstance(content, Records):
             return self._records(content, of_file)
         if not isinstance(content, Mapping):

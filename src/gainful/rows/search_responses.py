@@ -320,9 +320,29 @@ NAMES = frozenset(
 )
 """All names that identify a response, or a record with a list."""
 
+# Keys that documents rarely have: those of responses and errors, and of the first row in a column as a dict.
+_TELLING = NAMES | {"error", 0, "0"}
 _QUERIES = ("request_params", "responseHeader", "params", "query")
 _PARAMS: tuple[Path, ...] = (("params",), ())
 _TEXTS = ("q", "query")
+
+
+def is_plain(value: object) -> bool:
+    """Return whether a value is beyond doubt `{query: {doc: number}}`, judging by the first document of each query.
+
+    No other reader need be loaded then.
+
+    >>> is_plain({"q": {"a": 2, "b": 1}}), is_plain({"hits": {"total": 3, "hits": []}})
+    (True, False)
+    """
+    if type(value) is not dict:
+        return False
+    for documents in value.values():
+        if type(documents) is not dict or not documents.keys().isdisjoint(_TELLING):
+            return False
+        if not isinstance(next(iter(documents.values()), None), int | float):
+            return False
+    return bool(value)
 
 
 def is_answer(value: Record) -> bool:

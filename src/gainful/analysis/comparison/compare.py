@@ -336,7 +336,7 @@ def _compare(
     return Comparison(
         baseline=paired.systems[base],
         paired=paired,
-        settings=replace(settings, progress=None),  # later computations report no progress
+        settings=settings.reporting_to(None),  # later computations report no progress
         differences=tuple(unsliced),
         slices=parts,
         policy=policy,

@@ -397,9 +397,7 @@ def differences(
             that all runs have yields no difference.
     """
     grouped = [
-        _of_part(
-            paired, pairs, replace(settings, progress=_portion(settings, at, len(parts))), part
-        )
+        _of_part(paired, pairs, settings.reporting_to(_portion(settings, at, len(parts))), part)
         for at, part in enumerate(parts)
     ]
     flat = [raw for part in grouped for raw in part]
@@ -431,7 +429,7 @@ def differences(
     if settings.margin is not None:
         margin = settings.margin
         claims = adjusted([equivalence(raw.moments, margin) for raw in flat], settings.adjustment)
-    quiet = replace(settings, progress=None)  # later computations report no progress
+    quiet = settings.reporting_to(None)  # later computations report no progress
     finished = iter(
         [
             _finish(

@@ -1,7 +1,7 @@
 """The settings of a comparison: test, correction, interval, resamples and slices."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,14 @@ from gainful.arithmetic.statistics.resampling import Draws
 from gainful.errors import InputError
 from gainful.message_texts import shown
 from gainful.rows.input_types import SamplingOptions, TableLike
+
+_PAIRS = {"baseline": "every run with the baseline", "all": "every run with every other"}
+_CHOICES: Mapping[str, Mapping[str, Any]] = {
+    "pairs": _PAIRS,
+    "test": TESTS,
+    "correction": CORRECTIONS,
+    "interval": INTERVALS,
+}
 
 
 class ComparisonOptions(SamplingOptions, total=False):
@@ -90,7 +98,7 @@ class Settings:
     together: int = field(default=1, repr=False)
 
     def __post_init__(self) -> None:
-        for name, choices in comparison_choices().items():
+        for name, choices in _CHOICES.items():
             arguments.choice(getattr(self, name), name, choices, expected="one of its choices")
         expected = "a number above 0 and below 1"
         level = arguments.number(self.level, "level", expected, lambda level: 0 < level < 1)
@@ -120,6 +128,10 @@ class Settings:
                     raise InputError(name, expected, shown(chosen[name]), "Leave it out.")
             chosen |= {"test": "betting", "interval": "betting"}
         return cls(**{**chosen, "progress": progress})
+
+    def reporting_to(self, progress: Callable[[float], object] | None) -> "Settings":
+        """Return the same settings with another function for the progress."""
+        return self if progress is self.progress else replace(self, progress=progress)
 
     @property
     def alpha(self) -> float:
@@ -176,11 +188,6 @@ def comparison_choices() -> dict[str, dict[str, str]]:
     ['holm', 'bonferroni', 'benjamini-hochberg', 'tukey', 'tukey-anova', 'max-t', 'max-t-single', 'none']
     """
     return {
-        "pairs": {
-            "baseline": "every run with the baseline",
-            "all": "every run with every other",
-        },
-        "test": {name: test.meaning for name, test in TESTS.items()},
-        "correction": {name: correction.meaning for name, correction in CORRECTIONS.items()},
-        "interval": {name: method.meaning for name, method in INTERVALS.items()},
+        setting: {name: getattr(choice, "meaning", choice) for name, choice in choices.items()}
+        for setting, choices in _CHOICES.items()
     }

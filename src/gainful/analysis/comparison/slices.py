@@ -59,12 +59,11 @@ def slices_of(
     besides: Sequence[str] = (),
 ) -> tuple[Slice, ...]:
     """Compare within slices: groups of queries with the same value in a column of the metadata."""
+    columns = columns_to_cut_by(by, metadata, AUTOMATIC, besides)
+    if not columns:
+        return ()
     paired = replace(paired.compared(), unjudged={})  # the shares are known only for all queries
-    parts = [
-        part
-        for column in columns_to_cut_by(by, metadata, AUTOMATIC, besides)
-        for part in _parts(column, paired, base, metadata, judged)
-    ]
+    parts = [part for column in columns for part in _parts(column, paired, base, metadata, judged)]
     if not parts:
         return ()
     # Tukey's correction is for whole runs, so slices use a correction of single p-values.

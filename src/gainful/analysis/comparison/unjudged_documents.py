@@ -175,6 +175,8 @@ def with_bounds(
     shares: Mapping[str, UnjudgedShares], bounds: RunBounds | None, pairs: Sequence[NamedPair]
 ) -> dict[str, UnjudgedShares]:
     """Return the shares of unjudged documents by measure, with the bounds of the differences of pairs."""
+    if bounds is None:
+        return dict(shares)
     known = {
         name: {pair: found for pair in pairs if (found := bound_of(bounds, pair, name)) is not None}
         for name in shares

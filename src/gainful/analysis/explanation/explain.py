@@ -184,13 +184,14 @@ def explain_with(
 
 def _of_ranking(listed: JudgedRanking, measure: Measure) -> Explanation:
     """Work out the value of a query of a run."""
+    whole = sums_of([listed], measure, listed.policy)
 
     def work(part: Measure) -> Explanation:
-        sums = sums_of([listed], part, listed.policy)
+        sums = whole if part is measure else sums_of([listed], part, listed.policy)
         entries = listed.entries(listed.ranking(sums.worth))
         return _worked(sums, listed.query, entries, listed.pool(part))
 
-    return _explained(measure, work, sums_of([listed], measure, listed.policy))
+    return _explained(measure, work, whole)
 
 
 def explain_grades(
