@@ -9,8 +9,8 @@ import pytest
 import gainful as gf
 from gainful.arithmetic.statistics.conformal import controlled_share, needed_shares
 from gainful.evaluation.request import read_request
-from gainful.evaluation.unjudged.bounds_by_family import judged_by
-from gainful.evaluation.unjudged.partly_judged import (
+from gainful.evaluation.unjudged.bounds import judged_by
+from gainful.evaluation.unjudged.estimates import (
     ListedRun,
     partly_judged,
     similar_documents,

@@ -26,8 +26,8 @@ _GROUPS = {
     },
     "Decide": {
         "leaderboard": ("comparing", "Rank many runs, with the uncertainty of each rank."),
-        "history": ("history", "Keep scores over time, and show which changes are real."),
-        "watch": ("history", "Measure on a schedule: add to a history, check, and notify."),
+        "history": ("recording", "Keep scores over time, and show which changes are real."),
+        "watch": ("recording", "Measure on a schedule: add to a history, check, and notify."),
         "similar": (
             "comparing",
             "Measure how similar runs are, or how similarly measures order them.",

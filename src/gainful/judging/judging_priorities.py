@@ -8,7 +8,7 @@ from gainful import arguments
 from gainful.behaviour.judgments_from_clicks import ClickJudgments
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import evaluate
-from gainful.evaluation.unjudged.bounds_by_family import PossibleGrades, read_scale
+from gainful.evaluation.unjudged.bounds import PossibleGrades, read_scale
 from gainful.judging.gathered_inputs import (
     Gathered,
     GradesByQuery,

@@ -9,7 +9,7 @@ from gainful import arguments
 from gainful.behaviour.judgments_from_clicks import ClickJudgments
 from gainful.errors import InputError
 from gainful.evaluation.request import Request, read_unmeasured, speaking
-from gainful.evaluation.unjudged.bounds_by_family import PossibleGrades
+from gainful.evaluation.unjudged.bounds import PossibleGrades
 from gainful.judging.gathered_inputs import (
     Gathered,
     gather,

@@ -9,8 +9,7 @@ from gainful.errors import GainfulError
 from gainful.evaluation.means_of_queries import names_of_ends
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, unjudged_at
-from gainful.evaluation.unjudged.bounds import Bound, RunBounds, bounds_of_matched
-from gainful.evaluation.unjudged.bounds_by_family import BOUNDS
+from gainful.evaluation.unjudged.bounds import BOUNDS, Bound, RunBounds, bounds_of_matched
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure
 from gainful.measures.policy import CHOICES, Policy
