@@ -403,16 +403,12 @@ def _on_machine() -> Iterator[Part]:
     yield _options("machine")
 
 
+_PAGES = (
+    *(_on_measures, _on_policy, _on_dialects, _on_formats, _on_columns),
+    *(_on_output, _on_gates, _on_weights, _on_machine),
+)
 TOPICS: dict[str, Callable[[], Iterable[Part]]] = {
-    "measures": _on_measures,
-    "policy": _on_policy,
-    "dialects": _on_dialects,
-    "formats": _on_formats,
-    "columns": _on_columns,
-    "output": _on_output,
-    "gates": _on_gates,
-    "weights": _on_weights,
-    "machine": _on_machine,
+    page.__name__.removeprefix("_on_"): page for page in _PAGES
 }
 
 

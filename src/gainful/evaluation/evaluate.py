@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Unpack, cast
 
 from gainful import arguments
 from gainful.errors import GainfulError, InputError, taken_warnings, warn
+from gainful.evaluation.computing.own_measures import with_values_of_documents
 from gainful.evaluation.measuring import batches_for, match_and_measure, measure_batches
 from gainful.evaluation.request import (
     Request,
@@ -45,6 +46,7 @@ from gainful.rows.duckdb_engine import Progress
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.identifiers import decided_type, examples
 from gainful.rows.input_types import SAMPLING, Judgments, Run, TableLike
+from gainful.rows.mistakes import warn_of_ranks_in_arrays
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_engine import Spark
 from gainful.rows.table_source import can_be_read_twice
@@ -53,8 +55,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from gainful.array_types import Array
-    from gainful.evaluation.means_of_queries import Slicing
-    from gainful.evaluation.query_samples import QuerySample
 
 FEWEST_IDEALS = 10
 """Queries with an ideal, below which sizes may differ by chance."""
@@ -95,10 +95,9 @@ def evaluate(
     (0.9386, 5.0)
     """
     asked = read_request(measures, options)
-    groups, others = _groups(slices, by, options)
+    grouped, others = _grouping(slices, by, options)
     try:
-        scores = evaluate_request(judgments, {"run": run}, asked, others, tie_warning)["run"]
-        return groups.of(scores)
+        return grouped(evaluate_request(judgments, {"run": run}, asked, others, tie_warning)["run"])
     except GainfulError:
         if not _is_dict_of_runs(run):
             raise
@@ -170,43 +169,31 @@ def evaluate_runs(
     if baseline is not None:
         arguments.choice(baseline, "baseline", list(named))
     asked = read_request(measures, options, baseline=baseline is not None)
-    groups, others = _groups(slices, by, options)
+    grouped, others = _grouping(slices, by, options)
     results = evaluate_request(judgments, named, asked, others, tie_warning, baseline=baseline)
-    return RunScores({name: groups.of(scores) for name, scores in results.items()})
+    return RunScores({name: grouped(scores) for name, scores in results.items()})
 
 
-@dataclass(frozen=True, slots=True)
-class _Groups:
-    """How queries count and are sliced.
-
-    Attributes:
-        sample: the weights and clusters of the queries; None if all count equally and independently.
-        slicing: how to slice them; None for no slices.
-    """
-
-    sample: "QuerySample | None" = None
-    slicing: "Slicing | None" = None
-
-    def of(self, scores: Scores) -> Scores:
-        """Return scores with weighted means, and slices."""
-        weighed = scores if self.sample is None else self.sample.weighed(scores)
-        return weighed if self.slicing is None else self.slicing.sliced(weighed)
-
-
-def _groups(
+def _grouping(
     slices: TableLike | None, by: str | Sequence[str], options: AveragingOptions
-) -> tuple[_Groups, MeasuringOptions]:
-    """Return how queries count and are sliced, and the options that remain after reading the slices."""
+) -> tuple[Callable[[Scores], Scores], MeasuringOptions]:
+    """Return a function that weighs and slices scores, and the options that remain after reading the slices."""
     plain = all(options.get(name) is None for name in SAMPLING)
     if slices is None and plain and isinstance(by, str | tuple | list) and not by:
-        return _Groups(), options
+        return lambda scores: scores, options
     # Imported here because most evaluations weigh and slice nothing.
     from gainful.evaluation.means_of_queries import read_slices, slicing_of
     from gainful.evaluation.query_samples import columns_of_sample, read_sample
 
     table, others = read_slices(slices, options)
     sample = read_sample(options, table)
-    return _Groups(sample, slicing_of(table, by, besides=columns_of_sample(options))), others
+    slicing = slicing_of(table, by, besides=columns_of_sample(options))
+
+    def grouped(scores: Scores) -> Scores:
+        weighed = scores if sample is None else sample.weighed(scores)
+        return weighed if slicing is None else slicing.sliced(weighed)
+
+    return grouped, others
 
 
 def evaluate_request(
@@ -446,9 +433,6 @@ def with_values_of_run(
     """Return the measures, with the values of a run for measures that need more than ranks and grades."""
     inside, valued = measures_inside(measures), dict[Measure, Measure]()
     if DocumentMeasure in {*map(type, inside)}:
-        # Imported here because few measures are functions of the documents themselves.
-        from gainful.evaluation.computing.own_measures import with_values_of_documents
-
         valued |= with_values_of_documents(inside, reader, run)
     if {measure.family.needs for measure in inside} != {GRADES}:
         # Imported here because most measures are made of grades alone.
@@ -586,7 +570,6 @@ def evaluate_arrays(
     from gainful.arithmetic.kernels.swapped_arguments import swapped_arguments
     from gainful.matching import array_matching
     from gainful.rows.arrays import read_lists
-    from gainful.rows.mistakes import warn_of_ranks_in_arrays
 
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
@@ -595,7 +578,7 @@ def evaluate_arrays(
     resolved = chosen.resolved(ids=False)
     depth = None
     if relevant is None:
-        _refuse_for_relevant(items=items, seen=seen)
+        _refuse_passed("relevant=…, whose items it is about", "none", items=items, seen=seen)
         if labels is None or scores is None:
             expected = "labels and scores, or relevant, and scores or items"
             raise InputError("evaluate_arrays", expected, "neither" if labels is None else "labels")
@@ -641,16 +624,14 @@ def evaluate_arrays(
     return result
 
 
-def _refuse_for_relevant(**options: object) -> None:
+def _refuse_passed(expected: str, found: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
-            raise InputError(name, "relevant=…, whose items it is about", "none")
+            raise InputError(name, expected, found.format(name))
 
 
 def _refuse_beside_relevant(policy: Policy, **options: object) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(name, "labels, or relevant", f"relevant and {name}")
+    _refuse_passed("labels, or relevant", "relevant and {}", **options)
     if policy.unjudged != "zero":
         expected = "the policy unjudged=zero with relevant"
         remedy = "Pass labels=… with a grade for every item."

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -70,14 +70,10 @@ class Request:
     @contextmanager
     def reader_of(self, judgments: Judgments | None, options: MeasuringOptions) -> Iterator[Reader]:
         """Yield a reader of judgments; errors about a policy choice mention the tool that set it."""
-        with speaking(self.tool), self._reading(judgments, options) as reader:
-            yield reader
-
-    def _reading(
-        self, judgments: Judgments | None, options: MeasuringOptions
-    ) -> AbstractContextManager[Reader]:
         needs = {measure.family.needs for measure in measures_inside(self.measures)}
-        return reading(judgments, self.policy, options, evidence=EVIDENCE in needs)
+        opened = reading(judgments, self.policy, options, evidence=EVIDENCE in needs)
+        with speaking(self.tool), opened as reader:
+            yield reader
 
     def warn_of_marks(self, reader: Reader) -> None:
         """Warn about −1 if it may mean "not judged"; a tool defines the meaning itself."""

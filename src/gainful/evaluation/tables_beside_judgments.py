@@ -111,34 +111,18 @@ BY_NEED: Mapping[
 """The functions that compute measures that need more than grades."""
 
 
-_REQUIRED_TABLES: Mapping[str, tuple[str, str, str]] = {
-    SUBTOPICS: (
-        "subtopics",
-        "the judgments of subtopics",
-        "subtopics=…, or --subtopic-judgments.",
-    ),
-    NUGGETS: (
-        "nuggets",
-        "the nuggets of each query, and the documents that support them",
-        "nuggets=…, or --nuggets.",
-    ),
-    ABSTENTIONS: (
-        "abstentions",
-        "the probability that the reading model abstains, for each passage",
-        "abstentions=…, or --abstentions.",
-    ),
-    CONFIDENCE: (
-        "confidence",
-        "the confidence in each query",
-        "confidence=… (a table, or max, std or diff1 of the scores), or --confidence.",
-    ),
-    SESSIONS: (
-        "sessions",
-        "the session of each query",
-        "sessions=…, or --sessions.",
-    ),
+_REQUIRED_TABLES: Mapping[str, str] = {
+    SUBTOPICS: "the judgments of subtopics",
+    NUGGETS: "the nuggets of each query, and the documents that support them",
+    ABSTENTIONS: "the probability that the reading model abstains, for each passage",
+    CONFIDENCE: "the confidence in each query",
+    SESSIONS: "the session of each query",
 }
-"""The table that measures of each kind of need require: its keyword, its contents, and how to pass it."""
+"""The contents of the table that measures of a need require; its keyword is the name of the need."""
+_WAYS_TO_PASS = {
+    SUBTOPICS: "subtopics=…, or --subtopic-judgments.",
+    CONFIDENCE: "confidence=… (a table, or max, std or diff1 of the scores), or --confidence.",
+}
 
 
 def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, object]) -> None:
@@ -146,10 +130,11 @@ def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, ob
     passed = {name for name in TableOptions.__annotations__ if options.get(name) is not None}
     for measure in measures:
         family = measure.family
-        keyword, *missing = _REQUIRED_TABLES.get(family.needs, ("",))
-        if missing and keyword not in passed:
-            expected, options_to_give = missing
-        elif family.needs == ITEMS and family.requires not in ("", JUDGMENTS.name) and not passed:
+        needs = family.needs
+        if needs in _REQUIRED_TABLES and needs not in passed:
+            expected = _REQUIRED_TABLES[needs]
+            options_to_give = _WAYS_TO_PASS.get(needs, f"{needs}=…, or --{needs}.")
+        elif needs == ITEMS and family.requires not in ("", JUDGMENTS.name) and not passed:
             expected = f"{family.requires}, in addition to the run"
             options_to_give = "items=…, history=… or vectors=…, or --items, --history or --vectors."
         else:

@@ -71,28 +71,23 @@ class JudgedLists:
 
     def one(self, place: int) -> "JudgedList":
         """Return the list of one query by its number."""
-        rows = slice(*np.searchsorted(self.owner, (place, place + 1)))
-        pool = slice(*np.searchsorted(self.judged_owner, (place, place + 1)))
-        return JudgedList(
-            self.queries[place],
-            self.grade[rows],
-            self.rank[rows],
-            self.first[rows],
-            self.last[rows],
-            int(self.retrieved[place]),
-            self.judged[pool],
-            self.k,
-        )
+        own = self.alone(place)
+        ranks, retrieved = (own.rank, own.first, own.last), int(own.retrieved[0])
+        return JudgedList(own.queries[0], own.grade, *ranks, retrieved, own.judged, own.k)
 
     def alone(self, place: int) -> "JudgedLists":
         """Return the list of one query, as lists."""
-        one = self.one(place)
-        none, judged = np.zeros(one.grade.size, np.int64), np.zeros(one.judged.size, np.int64)
-        length = self.retrieved[place : place + 1]
+        here = slice(place, place + 1)
+        rows = slice(*np.searchsorted(self.owner, (place, place + 1)))
+        pool = slice(*np.searchsorted(self.judged_owner, (place, place + 1)))
+        listed = (self.grade[rows], self.rank[rows], self.first[rows], self.last[rows])
+        owners, judged = (
+            self.owner[rows] - place,
+            (self.judged[pool], self.judged_owner[pool] - place),
+        )
         return JudgedLists(
-            (one.query,), one.grade, one.rank, one.first, one.last, none, length,
-            one.judged, judged, one.k,
-        )  # fmt: skip
+            self.queries[here], *listed, owners, self.retrieved[here], *judged, self.k
+        )
 
 
 @dataclass(frozen=True, slots=True)
