@@ -255,7 +255,7 @@ def test_other_tests_have_no_e_value() -> None:
 
 
 def test_e_values_are_numbers_from_0() -> None:
-    with pytest.raises(InputError, match="e_values: expected numbers from 0, found -1"):
+    with pytest.raises(InputError, match="e_values: expected non-negative numbers, found -1"):
         combine_e_values([2.0, -1.0])
     assert combine_e_values([1e300, 1e300, 0.5])[-1] == math.inf
     assert combine_e_values([2.0, 0.0, 5.0]).tolist() == [2.0, 0.0, 0.0]

@@ -236,7 +236,7 @@ def test_a_margin_makes_ties_of_signs(tenths, margin):
 
 @pytest.mark.parametrize("tie", [-0.1, math.nan, math.inf, "0.1", True])
 def test_a_margin_that_is_none(tie):
-    with pytest.raises(gf.errors.InputError, match="tie: expected a number from 0"):
+    with pytest.raises(gf.errors.InputError, match="tie: expected a non-negative number"):
         sign_test([0.1, 0.2], tie=tie)
 
 

@@ -89,7 +89,7 @@ def test_equal_weights_change_no_bit():
     ("sample", "message"),
     [
         ({"weights": [1, 2]}, "weights: expected one for each of the 40 lists, or for each of the"),
-        ({"weights": -WEIGHTS}, "weights: expected numbers from 0"),
+        ({"weights": -WEIGHTS}, "weights: expected non-negative numbers"),
         ({"weights": [float("nan")] * 40}, "weights.0.: expected a finite number"),
         ({"weights": [0] * 40}, "weights: expected a weight above 0"),
         ({"weights": {"0": 1}}, "weights: expected a weight for every query"),

@@ -216,7 +216,7 @@ def test_a_table_that_lacks_something_is_named():
     refused(["TBG", "U"], {"a": 3}, "a column words, for TBG, found length only")
     refused("U", {"a": {"words": 3}}, "a column characters, for U, found words only")
     refused("U", {"a": {"size": 3}}, "found size")
-    refused("U", {"a": -3}, "document 'a': expected a length of at least 0, found -3")
+    refused("U", {"a": -3}, "document 'a': expected a non-negative length, found -3")
     with pytest.raises(gf.errors.PolicyError, match="for measures of time and text"):
         gf.evaluate(judgments, run, "TBG", policy={"ties": "average"})
     with pytest.warns(

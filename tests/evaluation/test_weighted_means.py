@@ -134,8 +134,8 @@ WRONG: dict[str, tuple[dict[str, object], str]] = {
         {"weights": {"u0_q0": 1}},
         "weights: expected a weight for every query, found none for 35 queries: 'u0_q1'",
     ),
-    "a negative weight": ({"weights": {**WEIGHTS, "u0_q0": -1}}, "a weight from 0, found -1"),
-    "no weight": ({"weights": {**WEIGHTS, "u0_q0": math.nan}}, "a weight from 0, found none"),
+    "a negative weight": ({"weights": {**WEIGHTS, "u0_q0": -1}}, "a non-negative weight, found -1"),
+    "no weight": ({"weights": {**WEIGHTS, "u0_q0": math.nan}}, "a non-negative weight, found none"),
     "a weight that is too large": (
         {"weights": {**WEIGHTS, "u0_q0": 1e300}},
         "a weight from 0 to 1e+100, found 1e+300",

@@ -219,7 +219,9 @@ def test_draws_begin_anew_where_a_training_does():
 def test_gains_below_0_are_told_of():
     """The draws of xe may make a sum near 0 of them, by which it would divide."""
     given = {"labels": [-1.0, 1.0, 0.0], "scores": [0.1, 0.2, 0.3], "group": [3]}
-    with pytest.raises(gf.errors.InputError, match="label: expected gains from 0 with method=xe"):
+    with pytest.raises(
+        gf.errors.InputError, match="label: expected non-negative gains with method=xe"
+    ):
         RankingObjective("nDCG", method="xe", seed=0).derivatives(**given)
     for method, options in (("softmax", {}), ("xe", {"gamma": 0.5})):
         own = RankingObjective("nDCG", method=method, seed=0, **options)

@@ -180,8 +180,8 @@ def test_the_dialect_holds(tmp_path, cli):
         ({"y_score": [[0.1]]}, "y_score: expected the shape of y_true"),
         ({"ties": "best", "ignore_ties": True}, "ties: expected no rule together with ignore_ties"),
         ({"ties": "doc"}, "ties: expected average or best"),
-        ({"sample_weight": [1, 2]}, "sample_weight: expected 1 numbers from 0"),
-        ({"sample_weight": [-1]}, "sample_weight: expected 1 numbers from 0"),
+        ({"sample_weight": [1, 2]}, "sample_weight: expected 1 non-negative numbers"),
+        ({"sample_weight": [-1]}, "sample_weight: expected 1 non-negative numbers"),
         ({"y_score": [[np.nan, 1]]}, r"y_score\[0, 0\]: expected a finite number"),
     ],
 )

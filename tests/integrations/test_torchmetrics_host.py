@@ -301,7 +301,7 @@ def test_weights_of_1_change_nothing_and_odd_ones_are_refused():
     assert collection.compute()["AP"].item() == 0.625
     for weights, said in (
         (torch.ones(3), r"weights: expected the shape \(2,\), found \(3,\)"),
-        (torch.tensor([1.0, -1.0]), "weights: expected numbers from 0, found -1"),
+        (torch.tensor([1.0, -1.0]), "weights: expected non-negative numbers, found -1"),
         (torch.tensor([1.0, torch.nan]), r"weights\[1\]: expected a finite number"),
         ([1, 1], "weights: expected a tensor"),
     ):

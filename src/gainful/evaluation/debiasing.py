@@ -125,7 +125,7 @@ def debias(
         ):
             raise InputError("measures", "nDCG or R, with a cutoff and perhaps rel", str(measure))
     arguments.choice(method, "method", METHODS)
-    exponent = arguments.number(gamma, "gamma", "a number from 0", lambda x: x >= 0)
+    exponent = arguments.number(gamma, "gamma", "a non-negative number", lambda x: x >= 0)
     least = arguments.number(clip, "clip", "a number above 0 and up to 1", lambda x: 0 < x <= 1)
     share = arguments.number(level, "level", "a number between 0 and 1", lambda x: 0 < x < 1)
     arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")

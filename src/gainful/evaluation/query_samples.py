@@ -254,10 +254,9 @@ def _weights(table: InputTable, column: str) -> dict[str, float]:
     for row, (query, weight) in enumerate(zip(table["query"], numbers.tolist(), strict=True)):
         if not 0 <= weight <= LARGEST_WEIGHT:
             found = "none" if weight != weight else f"{weight:g}"
-            most = f" to {LARGEST_WEIGHT:g}" if weight > 0 else ""
-            raise InputError(
-                f"{table.where(row)}, query {query!r}", f"a weight from 0{most}", found
-            )
+            large = f"a weight from 0 to {LARGEST_WEIGHT:g}"
+            expected = large if weight > 0 else "a non-negative weight"
+            raise InputError(f"{table.where(row)}, query {query!r}", expected, found)
         weights[query] = weight
     return weights
 
@@ -392,7 +391,7 @@ def _by_id(value: object) -> bool:
 def _weights_of_lists(weights: Any, names: Sequence[str], owners: Ints | None) -> dict[str, float]:
     numbers = as_numbers(as_array(weights, "weights"), "weights")
     if numbers.size and not (numbers.min() >= 0 and numbers.max() <= LARGEST_WEIGHT):
-        raise InputError("weights", "numbers from 0", shown(weights))
+        raise InputError("weights", "non-negative numbers", shown(weights))
     if _of_documents("weights", numbers.shape, len(names), owners) and owners is not None:
         count = np.maximum(np.bincount(owners, minlength=len(names)), 1)
         numbers = np.bincount(owners, numbers, len(names)) / count

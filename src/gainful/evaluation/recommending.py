@@ -480,7 +480,7 @@ def interactions_of(rows: CodedRows, users: Codes, items: Codes) -> CodedRows:
     for row in np.flatnonzero(rows.numbers < 0)[:1].tolist():
         user, item = [*users][rows.users[row]], [*items][rows.items[row]]
         where = f"{HISTORY.name}, user {user!r}, item {item!r}"
-        raise InputError(where, "a count from 0", f"{rows.numbers[row]:g}")
+        raise InputError(where, "a non-negative count", f"{rows.numbers[row]:g}")
     real = rows.numbers > 0  # 0 times is no interaction
     if not real.any():
         raise InputError(HISTORY.name, HISTORY.least, "counts of 0 alone")

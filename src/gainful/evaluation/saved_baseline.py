@@ -55,7 +55,7 @@ _EXPECTED: Mapping[str, str] = {
     "queries": "texts, each once",
     "judged": "a non-negative integer for each query",
     "values": "for each measure, a number or null for each query",
-    "weights": "a number from 0 for each query",
+    "weights": "a non-negative number for each query",
     "arrival": "a number for each query",
     **dict.fromkeys(("clusters", "strata"), "a string for each query"),
 }

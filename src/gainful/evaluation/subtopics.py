@@ -126,7 +126,7 @@ def read_weights(weights: object, judged: Judged, session: Session | None = None
     for query, subtopic, weight in rows:
         if weight < 0:
             where = f"weights, query {query!r}, subtopic {subtopic!r}"
-            raise InputError(where, "a number from 0", shown(weight))
+            raise InputError(where, "a non-negative number", shown(weight))
         by_query.setdefault(query, {})[subtopic] = weight
     for query in judged:
         if query not in by_query:

@@ -129,7 +129,7 @@ def _known(table: InputTable, column: str) -> dict[str, float]:
     for row, (doc, number) in enumerate(zip(table["doc"], numbers, strict=True)):
         if number < 0:
             where = f"{table.where(row)}, document {doc!r}"
-            raise InputError(where, "a length of at least 0", shown(number))
+            raise InputError(where, "a non-negative length", shown(number))
         if number == number:  # not NaN
             lengths[doc] = number
     return lengths

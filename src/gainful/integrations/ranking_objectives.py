@@ -100,7 +100,7 @@ class RankingObjective:
         remedy = "Use a gain of at least 0, such as gain={-1: 0, 0: 0, 1: 1}, or method=lambda."
         if self.method == "xe" and self.options.get("gamma") is None:
             # The sums of gains and draws are divisors, and can be close to 0.
-            raise InputError("label", "gains from 0 with method=xe", f"{least:g}", remedy)
+            raise InputError("label", "non-negative gains with method=xe", f"{least:g}", remedy)
         warn(
             f"label: with gains below 0 ({least:g}) the loss {self.method} has no minimum. {remedy}"
         )
@@ -140,7 +140,9 @@ class RankingObjective:
         if not weights.size:
             return mean
         if weights.min() < 0 or weights.max() > _LARGEST:
-            raise InputError("weight", "numbers from 0", f"{weights.min():g} to {weights.max():g}")
+            raise InputError(
+                "weight", "non-negative numbers", f"{weights.min():g} to {weights.max():g}"
+            )
         if weights.size == offsets.size - 1:
             weights = np.repeat(weights, np.diff(offsets))
         if weights.shape != (int(offsets[-1]),):

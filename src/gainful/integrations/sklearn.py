@@ -181,7 +181,7 @@ def _mean(
     if weight is None:
         return result[measure]
     counts = as_numbers(as_array(weight, "sample_weight"), "sample_weight")
-    expected = f"{len(result.queries)} numbers from 0, not all 0, one for each list"
+    expected = f"{len(result.queries)} non-negative numbers, not all 0, one for each list"
     if counts.shape != (len(result.queries),):
         raise InputError("sample_weight", expected, f"the shape {counts.shape}")
     if (counts < 0).any() or not counts.any() or counts.max() > _LARGEST:

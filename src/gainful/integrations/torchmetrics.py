@@ -262,7 +262,7 @@ def _check_weights(weights: torch.Tensor | None, size: int) -> None:
     numbers = _numbers(weights)
     checked_numbers(numbers, "weights", None)
     if (numbers < 0).any():
-        raise InputError("weights", "numbers from 0", f"{numbers.min():g}")
+        raise InputError("weights", "non-negative numbers", f"{numbers.min():g}")
 
 
 def _shares(

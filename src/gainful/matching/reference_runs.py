@@ -42,7 +42,9 @@ def reference_judgments(
     """
     arguments.whole(k, "k", least=1)
     if within is not None:
-        within = arguments.number(within, "within", "a number from 0", lambda number: number >= 0)
+        within = arguments.number(
+            within, "within", "a non-negative number", lambda number: number >= 0
+        )
     with opened_session(options) as (session, columns):
         reader = Reader(None, Policy(), session, columns, None)
         ties, returned = reader.decided(run).ties, reader.returned(run)

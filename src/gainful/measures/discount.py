@@ -247,7 +247,10 @@ def _of_text(text: str) -> Discount:
 
 def _of_table(entries: object) -> Discount:
     """Make a discount from the weights of the ranks from 1."""
-    where, expected = "discount table", "a number from 0 for each rank, none above the one before"
+    where, expected = (
+        "discount table",
+        "a non-negative number for each rank, none above the one before",
+    )
     if not isinstance(entries, Sequence):
         raise MeasureError(where, expected, shown(entries))
     goes_on = bool(entries) and entries[-1] in (_ON, ...)

@@ -256,7 +256,7 @@ def _sizes(group: ArrayLike, count: int) -> Ints:
         found = shown(group)
         if isinstance(group, np.ndarray):
             found += f" and dtype {group.dtype}"
-        raise InputError("group", "a flat array of sizes, integers from 0", found)
+        raise InputError("group", "a flat array of sizes, which are non-negative integers", found)
     total = sum(sizes.tolist())  # Python integers do not overflow
     if total != count:
         raise InputError(

@@ -45,7 +45,7 @@ class SamplingOptions(TypedDict, total=False):
     column of `slices`.
 
     Attributes:
-        weights: the weight of each query, such as its traffic: a number from 0. All count the same if
+        weights: the weight of each query, such as its traffic: a non-negative number. All count the same if
             None.
         clusters: the cluster of each query: the user, the document or the template that it comes from.
             Also a function of the query's id, or "id:_" for the part of the id before the last "_".

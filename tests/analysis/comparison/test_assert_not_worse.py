@@ -115,7 +115,9 @@ def test_options_are_those_of_compare(runs):
 @pytest.mark.parametrize("tolerance", [-0.01, math.nan, math.inf, True, "0.01", None])
 def test_a_tolerance_that_is_none(runs, tolerance):
     judgments, good, _ = runs
-    with pytest.raises(gf.errors.InputError, match="tolerance: expected a number from 0, found"):
+    with pytest.raises(
+        gf.errors.InputError, match="tolerance: expected a non-negative number, found"
+    ):
         gf.assert_not_worse(judgments, good, good, tolerance=tolerance)
 
 

@@ -520,7 +520,7 @@ def test_a_margin_for_ties_counts_them_and_is_told():
     assert (one.wins, one.ties, one.losses) == (6, 4, 0)
     assert one.p == pytest.approx(2 * 0.5**6)
     assert any("tie=0.1 " in note for note in found.notes())
-    with pytest.raises(gf.errors.InputError, match="tie: expected a number from 0"):
+    with pytest.raises(gf.errors.InputError, match="tie: expected a non-negative number"):
         quick(moved(apart), tie=-1)
 
 

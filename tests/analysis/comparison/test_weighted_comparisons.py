@@ -182,7 +182,9 @@ def test_wrong_weights_in_a_saved_baseline_are_rejected(tmp_path: Path) -> None:
     text = path.read_text()
     for wrong in ("[-2.0, 1.0", "[1.0, 1.0, 1.0", '["much", 1.0'):
         path.write_text(text.replace("[2.0, 1.0", wrong, 1))
-        with pytest.raises(InputError, match="weights: expected a number from 0 for each query"):
+        with pytest.raises(
+            InputError, match="weights: expected a non-negative number for each query"
+        ):
             gf.comparison.read_baseline(path)
 
 

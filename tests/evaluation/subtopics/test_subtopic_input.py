@@ -216,7 +216,7 @@ def test_duplicates_follow_the_policy(files):
         ({"q1": {"1": 1}, "q2": {"7": 1}}, "weights, query 'q1': expected every subtopic"),
         (
             {"q1": {"1": 1, "2": -1}, "q2": {"7": 1}},
-            "subtopic '2': expected a number from 0",
+            "subtopic '2': expected a non-negative number",
         ),
         ({"q1": {"1": 1, "2": "x"}, "q2": {"7": 1}}, "subtopic '2'"),
         ({"q1": {"1": 1, "2": float("nan")}, "q2": {"7": 1}}, "subtopic '2'"),

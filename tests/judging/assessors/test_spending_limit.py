@@ -188,8 +188,8 @@ def test_what_is_on_the_way_counts():
 WRONG = [
     ({"max_calls": -1}, "max_calls: expected a non-negative integer"),
     ({"max_calls": 1.5}, "max_calls: expected a non-negative integer"),
-    ({"max_cost": -1, "price_per_call": 1}, "max_cost: expected a number from 0"),
-    ({"max_cost": float("nan"), "price_per_call": 1}, "max_cost: expected a number from 0"),
+    ({"max_cost": -1, "price_per_call": 1}, "max_cost: expected a non-negative number"),
+    ({"max_cost": float("nan"), "price_per_call": 1}, "max_cost: expected a non-negative number"),
     ({"max_cost": 1}, "max_cost: expected prices, to compute the cost, found none. Pass prices="),
     ({"max_cost": 1, "price_per_call": 0}, "max_cost: expected prices above 0"),
     ({"max_cost": 1, "prices": (1, 2)}, "max_cost: expected a price of each call, with a function"),

@@ -50,7 +50,7 @@ def assert_not_worse(
     AssertionError: nDCG@10 of run is below that of base by more than 0.02: ...
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    expected = "a number from 0"
+    expected = "a non-negative number"
     tolerance = arguments.number(tolerance, "tolerance", expected, lambda amount: amount >= 0)
     result = compare(judgments, {"base": base, "run": run}, measures, baseline="base", **options)
     left_out = max(len(queries) for queries in result.paired.left_out().values())

@@ -83,7 +83,7 @@ def combine_e_values(e_values: ArrayLike, *, same_queries: bool = False) -> Floa
     """
     table = read_values(e_values, "e_values", ("e-values",))
     if (table < 0).any():
-        raise InputError("e_values", "numbers from 0", f"{table[table < 0][0]:g}")
+        raise InputError("e_values", "non-negative numbers", f"{table[table < 0][0]:g}")
     if arguments.truth(same_queries, "same_queries"):
         return np.array([table[:count].mean() for count in range(1, table.size + 1)])
     with np.errstate(over="ignore"):  # overwhelming evidence is infinite
@@ -147,7 +147,7 @@ def _scaled(values: Floats, weights: ArrayLike, ends: Ends) -> tuple[Floats, Flo
     low, high = ends
     given = as_numbers(as_array(weights, "weights"), "weights")
     if given.shape not in ((), values.shape) or not (given >= 0).all() or not given.any():
-        expected = "a number from 0 for each value, not only 0"
+        expected = "a non-negative number for each value, not all 0"
         raise InputError("weights", expected, shown(weights))
     counts = np.broadcast_to(given, values.shape)
     if (values < low).any() or (values > high).any():

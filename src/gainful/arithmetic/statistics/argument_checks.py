@@ -44,8 +44,8 @@ def read_positive(value: object, name: str) -> float:
 
 
 def read_margin(value: object, name: str) -> float:
-    """Return a finite number from 0."""
-    return arguments.number(value, name, "a number from 0", lambda number: number >= 0)
+    """Return a finite, non-negative number."""
+    return arguments.number(value, name, "a non-negative number", lambda number: number >= 0)
 
 
 def read_share(value: object, name: str) -> float:

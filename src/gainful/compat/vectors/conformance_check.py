@@ -116,7 +116,7 @@ def _chosen(topics: str | Iterable[str] | None, dialect: str | None) -> tuple[Ca
 
 
 def _read_tolerance(tolerance: object) -> float:
-    expected = "a number from 0, below 1"
+    expected = "a non-negative number below 1"
     return arguments.number(tolerance, "tolerance", expected, lambda value: 0 <= value < 1)
 
 

@@ -221,7 +221,7 @@ def _read_limit(options: CollectingOptions, prices: Prices | None) -> SpendingLi
     calls = None if max_calls is None else arguments.whole(max_calls, "max_calls", least=0)
     cost = None
     if max_cost is not None:
-        cost = arguments.number(max_cost, "max_cost", "a number from 0", lambda x: x >= 0)
+        cost = arguments.number(max_cost, "max_cost", "a non-negative number", lambda x: x >= 0)
         if prices is None:
             hint = "Pass prices=(in, out) per million tokens, or price_per_call=…; on the command line --prices IN OUT."
             raise InputError("max_cost", "prices, to compute the cost", "none", hint)

@@ -476,7 +476,7 @@ class _Desk:
         """Lease the next documents to an assessor."""
         count = (await self._json(request)).get("count", 1)
         if isinstance(count, bool) or not isinstance(count, int) or not count > 0:
-            raise _RefusedError(400, "count should be a number from 1.")
+            raise _RefusedError(400, "count should be a positive number.")
         ahead = min(count, _MOST_AHEAD)
         tasks = await self._turns.take(self._study.assessor(person.name).next, ahead)
         queries = {task.query for task in tasks if not task.practice}

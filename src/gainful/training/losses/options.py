@@ -102,7 +102,7 @@ def _positive(name: str, value: object) -> None:
 
 
 def _from_zero(name: str, value: object) -> None:
-    refuse_wrong_number(name, value, "a finite number from 0", lambda number: number >= 0)
+    refuse_wrong_number(name, value, "a finite, non-negative number", lambda number: number >= 0)
 
 
 def _whole(least: int) -> Callable[[str, object], None]:
