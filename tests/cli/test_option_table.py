@@ -30,7 +30,7 @@ def patience(monkeypatch):
 
     monkeypatch.setitem(MeasuringOptions.__annotations__, "patience", str | None)
     monkeypatch.setitem(SHARED, "patience", usages)
-    monkeypatch.setitem(SECTIONS, "", Section((*SECTIONS[""].groups, "patience")))
+    monkeypatch.setitem(SECTIONS, "", Section(f"{SECTIONS[''].groups} patience"))
     project.all_settings.cache_clear()
     yield
     project.all_settings.cache_clear()

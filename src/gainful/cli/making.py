@@ -285,10 +285,7 @@ def _listed(words: list[str], last: str) -> str:
         "--tag WORD": "The last field of a TREC run.  [default: gainful]",
         "--reference >=1": "With --as judgments: INPUT is a run to compare others with, such as an exact search; this many documents at the top of each query get grade 1.",
         "--hold-out latest|random|time": "With --as judgments: hold out some of the ratings in INPUT, write them to OUTPUT, and print what leaks. latest: the last ratings of each user; random: random ratings of each user; time: all ratings from a certain moment on.",
-        "--training FILE": {
-            "help": "With --hold-out: write all other ratings to this file.",
-            "type": option.OutputFile(),
-        },
+        "--training FILE": "With --hold-out: write all other ratings to this file.",
         "--size >=1": "With --hold-out latest or random: how many ratings per user to hold out.  [default: 1]",
         "--share >0.0<1.0": "With --hold-out time: the share of all ratings to hold out.  [default: 0.2]",
         "--at TIME": "With --hold-out time: hold out all ratings from this moment on, such as 2024-01-31, instead of a share.",

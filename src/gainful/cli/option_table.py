@@ -492,31 +492,22 @@ _GROUPS_OF_GROUPS = {
 
 
 class Section(NamedTuple):
-    """A table of a project file: the groups of options that it sets, and for which commands (all if empty)."""
+    """A table of a project file: the groups of options that it sets, and for which commands (all if empty), separated by spaces."""
 
-    groups: tuple[str, ...]
-    takers: tuple[str, ...] = ()
+    groups: str
+    takers: str = ""
 
 
 SECTIONS = {
-    "": Section(
-        ("judgments", "measures", "queries", "assessors", "grade_words", "dialect", "chunks")
-    ),
-    "policy": Section(("policy",)),
-    "compare": Section(("comparing",), ("compare", "report")),
-    "gate": Section(("gate",), ("evaluate", "compare", "watch")),
-    "report": Section(("texts",), ("report",)),
-    "run": Section(("recording",), ("run", "watch")),
+    "": Section("judgments measures queries assessors grade_words dialect chunks"),
+    "policy": Section("policy"),
+    "compare": Section("comparing", "compare report"),
+    "gate": Section("gate", "evaluate compare watch"),
+    "report": Section("texts", "report"),
+    "run": Section("recording", "run watch"),
     "watch": Section(
-        (
-            "watching",
-            "comparing.level",
-            "comparing.interval",
-            "comparing.anytime",
-            "comparing.slices",
-            "comparing.by",
-        ),
-        ("watch",),
+        "watching comparing.level comparing.interval comparing.anytime comparing.slices comparing.by",
+        "watch",
     ),
 }
 """The tables of a project file by name, "" for the top of the file; [columns] is a separate table."""

@@ -460,7 +460,9 @@ class Project:
         defaults: dict[str, Any] = {}
         for key, value in self.values.items():
             section, _, name = key.rpartition(".")
-            if section and command.name not in (SECTIONS[section].takers or (command.name,)):
+            if section and command.name not in (
+                SECTIONS[section].takers.split() or [str(command.name)]
+            ):
                 continue
             if key == "measures" and "measure" in names:
                 defaults["measure"] = measures_in(value[0])[:1]
@@ -567,7 +569,7 @@ def all_settings() -> dict[str, click.Option | None]:
     """Return every setting with its option, which is None for the table of columns."""
     settings: dict[str, click.Option | None] = {}
     for section, (groups, _) in SECTIONS.items():
-        for group in groups:
+        for group in groups.split():
             for name, option in options_of_group(group).items():
                 settings[_key(section, name)] = option
         if not section:

@@ -56,7 +56,10 @@ def run(queries: str | None, **options: Any) -> None:
     output, own_cache = options["output"], options.pop("cache")
     call.check_files()
     call.refuse_other_endings(output, *_ENDINGS)
-    format_ = options.pop("format") or _format_of_run(output)
+    format_ = options.pop("format")
+    if format_ is None:
+        to_output = output in (None, "-")
+        format_ = "trec" if to_output else read_naming(output, None, _RUN_ENDINGS).format
     if sum(options[name] is not None for name in SERVICE) != 1:
         raise click.UsageError(
             "Name the search service with exactly one of --url, --call and --command."
@@ -114,13 +117,6 @@ def tell_recorded(recorded: "gf.results.RecordedRun") -> None:
     """Report the queries that failed, and what was recorded."""
     tell_some([f"left out: query {query}, {why}" for query, why in recorded.failed.items()])
     tell(recorded.summary)
-
-
-def _format_of_run(output: str | None) -> str:
-    """Return the format that the extension of the output selects."""
-    if output is None or output == "-":
-        return "trec"
-    return read_naming(output, None, _RUN_ENDINGS).format
 
 
 def set_aside_others(options: Options) -> None:

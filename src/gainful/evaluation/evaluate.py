@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Unpack, cast
 
 from gainful import arguments
@@ -343,6 +343,7 @@ def _warn_of_ratings(scores: Scores, measures: Sequence[Measure], what: str) -> 
         warn_of_ratings(scores.evidence.grades(), doubtful, what)
 
 
+@cache
 def unnormalised(name: str, measure: Measure) -> Measure:
     """Return the CG, DCG or IDCG with the gain, discount and cutoff of another measure of cumulated gain.
 

@@ -23,7 +23,6 @@ from gainful.evaluation.computing import (
 from gainful.evaluation.coverage import QueryCounts, joined_counts
 from gainful.evaluation.gains_ranks_and_ideals import (
     Arithmetic,
-    Compute,
     Worksheet,
     expected_hits,
     relevant_total,
@@ -129,28 +128,22 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
     """
     values = np.empty((len(sheet.matched.queries), len(measures)))
     for first, columns, cutoffs in _by_cutoffs(measures):
-        if alone := _not_of_grades(first):
+        of_grades = first.family.needs == GRADES
+        if alone := _APART.get(type(first), None if of_grades else _of_tables):
             for column in columns:
                 values[:, column] = alone(sheet, measures[column])
             continue
+        family = (
+            partial(own_measures.compute, first.own)
+            if isinstance(first, OwnMeasure)
+            else COMPUTE[first.name].values
+        )
         sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
         # A sum that is too large is refused below, with a name, instead of warned about here.
         with np.errstate(over="ignore", invalid="ignore"):
-            values[:, columns] = _how(first)(sheet, first.parameters, cutoffs)
+            values[:, columns] = family(sheet, first.parameters, cutoffs)
     _refuse_overflow(values, sheet, measures)
     return values
-
-
-def _not_of_grades(measure: Measure) -> Callable[[Worksheet, Any], Floats] | None:
-    """Return the function of a measure that is computed from other values (q,); None for one of grades."""
-    match measure:
-        case Combination():
-            return _combined
-        case BaselineMeasure():
-            return _of_baseline
-        case DocumentMeasure():
-            return _of_documents
-    return None if measure.family.needs == GRADES else _of_tables
 
 
 def _looked_up(sheet: Worksheet, by_query: Mapping[str, float], otherwise: float) -> Floats:
@@ -231,11 +224,12 @@ def _in_run(sheet: Worksheet, measure: Measure) -> list[float | None]:
     return [by_query.get(query, math.nan) for query in sheet.matched.queries]
 
 
-def _how(measure: Measure) -> Compute:
-    """Return how a measure is computed."""
-    if isinstance(measure, OwnMeasure):
-        return partial(own_measures.compute, measure.own)
-    return COMPUTE[measure.name].values
+_APART: Mapping[type[Measure], Callable[[Worksheet, Any], Floats]] = {
+    Combination: _combined,
+    BaselineMeasure: _of_baseline,
+    DocumentMeasure: _of_documents,
+}
+"""The functions (q,) of measures that are computed from other values than grades and ranks."""
 
 
 def _by_cutoffs(

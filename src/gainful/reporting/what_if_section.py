@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gainful.analysis.explanation.worked_lists import IDEAL, Sums, is_discounted, summed
+from gainful.analysis.explanation.worked_lists import IDEAL, Sums, is_discounted
+from gainful.evaluation.evaluate import unnormalised
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
@@ -32,7 +33,7 @@ def what_if_section(
         return {"why": f"{measure} isn't a sum of gains with discounts"}
     first = next(iter(matched.values()))
     grades = np.unique(first.pool_grades).tolist()
-    ideal = str(summed(measure, IDEAL)) if measure.name == "nDCG" else None
+    ideal = str(unnormalised(IDEAL, measure)) if measure.name == "nDCG" else None
     refused = {"swap": "", "move": "", "remove": "", "regrade": ""}
     if measure.parameters.get("ideal", "judged") != "judged" or (
         measure.parameters.get("depth", "cutoff") != "cutoff"
@@ -48,7 +49,7 @@ def what_if_section(
     gains: list[list[Number]] = (
         [] if refused["regrade"] else [[plain(grade), plain(worth(grade))] for grade in grades]
     )
-    part = summed(measure, "DCG") if measure.name == "nDCG" else measure
+    part = unnormalised("DCG", measure) if measure.name == "nDCG" else measure
     return {
         "why": "",
         "sum": str(part),

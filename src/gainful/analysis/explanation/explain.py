@@ -30,7 +30,6 @@ from gainful.analysis.explanation.worked_lists import (
     look_at_grades,
     read_judged_ranking,
     steps_with,
-    summed,
     sums_of,
     why_empty,
     work_out,
@@ -41,7 +40,7 @@ from gainful.analysis.explanation.worked_tables import Explanation, Part, Step, 
 from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import steps_of_own
-from gainful.evaluation.evaluate import with_values_of_run
+from gainful.evaluation.evaluate import unnormalised, with_values_of_run
 from gainful.evaluation.gains_ranks_and_ideals import Terms, Working, discounts_of, said
 from gainful.evaluation.measures_on_grade_lists import Grades, match_grades
 from gainful.evaluation.measuring import COMPUTE
@@ -329,7 +328,7 @@ def _parts(
         title = _TITLES["list" if alone else measure.parameters.get("ideal", "judged")]
         parts.append(_part(title, ideal.name, ideal.steps, ideal.total, **shown))
     if measure.changes("norm"):
-        steps = worst_steps(sums, 0, summed(measure, "DCG"), pool)
+        steps = worst_steps(sums, 0, unnormalised("DCG", measure), pool)
         worst = steps[-1].sum if steps else 0.0
         title = "the worst: documents of negative gain, worst first"
         parts.append(_part(title, "worst", steps, worst))

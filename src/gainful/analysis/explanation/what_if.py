@@ -17,19 +17,14 @@ GivenChanges = str | Sequence[str]
 """Changes of a list: "swap 3,4", or several, in order."""
 
 _RANK, _NUMBER = r"(\d{1,9})", r"([-−+]?\d+(?:\.\d+)?)"
-_EXAMPLES = {"swap": "swap 3,4", "move": "move 5,2", "remove": "remove 4", "regrade": "regrade 3=2"}
-_FORMS = {
-    "swap": re.compile(rf"{_RANK}\s*,\s*{_RANK}"),
-    "move": re.compile(rf"{_RANK}\s*,\s*{_RANK}"),
-    "remove": re.compile(_RANK),
-    "regrade": re.compile(rf"{_RANK}\s*=\s*{_NUMBER}"),
+_RANKS = rf"{_RANK}\s*,\s*{_RANK}"
+_KINDS = {
+    "swap": (_RANKS, "swap 3,4", "swapping ranks {} and {}"),
+    "move": (_RANKS, "move 5,2", "moving rank {} to rank {}"),
+    "remove": (_RANK, "remove 4", "removing rank {}"),
+    "regrade": (rf"{_RANK}\s*=\s*{_NUMBER}", "regrade 3=2", "grading rank {} as {}"),
 }
-_SAID = {
-    "swap": "swapping ranks {} and {}",
-    "move": "moving rank {} to rank {}",
-    "remove": "removing rank {}",
-    "regrade": "grading rank {} as {}",
-}
+"""The kinds of changes: the pattern of their numbers, an example, and how a sentence names them."""
 _MOST_TERMS = 4  # in a sentence
 _SAME = 1e-12  # differences below are due to rounding
 
@@ -42,7 +37,7 @@ class Change:
     numbers: tuple[float, ...]
 
     def __str__(self) -> str:
-        return _SAID[self.kind].format(*map(write_number, self.numbers))
+        return _KINDS[self.kind][2].format(*map(write_number, self.numbers))
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -67,18 +62,19 @@ def _change(text: object) -> Change:
     if not isinstance(text, str):
         raise InputError("what_if", f"a change such as {_examples()}", shown(text))
     kind, _, rest = text.strip().partition(" ")
-    if kind not in _FORMS:
+    if kind not in _KINDS:
         raise InputError(
-            "what_if", f"a change such as {_examples()}", shown(text), did_you_mean(kind, _FORMS)
+            "what_if", f"a change such as {_examples()}", shown(text), did_you_mean(kind, _KINDS)
         )
-    found = _FORMS[kind].fullmatch(rest.strip())
+    form, example, _ = _KINDS[kind]
+    found = re.fullmatch(form, rest.strip())
     if found is None:
-        raise InputError(f"what_if, {kind}", _EXAMPLES[kind], shown(text))
+        raise InputError(f"what_if, {kind}", example, shown(text))
     return Change(kind, tuple(float(number.replace("−", "-")) for number in found.groups()))
 
 
 def _examples() -> str:
-    return ", ".join(map(repr, _EXAMPLES.values()))
+    return ", ".join(repr(example) for _, example, _ in _KINDS.values())
 
 
 def changed(

@@ -7,7 +7,6 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from gainful.arithmetic.kernels.layouts import by_attention
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.computing.cumulated_gain import floor_of
+from gainful.evaluation.evaluate import unnormalised
 from gainful.evaluation.gains_ranks_and_ideals import Terms, Working, Worksheet
 from gainful.evaluation.measuring import COMPUTE, SKIPPED, empty_for
 from gainful.evaluation.request import refuse_grades
@@ -129,19 +129,6 @@ class Sums:
                 f"none, because {why_empty(policy, self.measure).partition(':')[0]}",
                 f"It has no value under the policy empty={policy.empty}.",
             )
-
-
-@cache
-def summed(measure: Measure, family: str) -> Measure:
-    """Return another family at the cutoff of a measure, with the parameters that they share.
-
-    >>> from gainful.measures.notation import parse
-    >>> summed(parse("nDCG(gain=exp2)@5"), "DCG")
-    Measure('DCG(gain=exp2)@5')
-    """
-    known = {parameter.name for parameter in Measure(family).family.parameters}
-    shared = {name: value for name, value in measure.parameters.items() if name in known}
-    return Measure(family, cutoff=measure.cutoff, **shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +291,7 @@ def work_out(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
 def _cumulated(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
     """Work out CG, DCG or nDCG; IDCG has no sum over the list."""
     matched, measure = sums.sheet.matched, sums.measure
-    part = summed(measure, "DCG") if measure.name == "nDCG" else measure
+    part = unnormalised("DCG", measure) if measure.name == "nDCG" else measure
     name, total = str(part), sums.values(part)[place]
     steps: list[Step] = []
     if part.name != IDEAL and not matched.missing[place]:
@@ -312,7 +299,7 @@ def _cumulated(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
         steps = steps_of(sums, place, part, [*entries, *absent])
     if part is measure:
         return WorkedList(name, steps, total)
-    ideal = summed(measure, IDEAL)
+    ideal = unnormalised(IDEAL, measure)
     over, divisor = str(ideal), sums.values(ideal)[place]
     working = Working(f"{name} / {over}", "{:f} / {:f}", (total, divisor))
     return WorkedList(name, steps, total, divisor, over, working)
@@ -343,7 +330,7 @@ def work_out_ideal(
     if measure.name in CUMULATED:
         if measure.name not in ("nDCG", IDEAL):
             return None
-        ideal = summed(measure, IDEAL)
+        ideal = unnormalised(IDEAL, measure)
         steps = _cumulated_ideal(sums, place, ideal, pool)
         return WorkedList(str(ideal), steps, sums.values(ideal)[place])
     if not COMPUTE[measure.name].has_ideal:

@@ -514,10 +514,10 @@ def read_estimating(
     """Read the options of an estimate; None if none is wanted."""
     method = options.get("estimate")
     sources = {name: options.get(name) for name in ("model", "random_sample")}
+    passed = [name for name, source in sources.items() if source is not None]
     if method is None:
-        for name, source in sources.items():
-            if source is not None:
-                raise InputError(name, f"estimate=… with {name}", "no estimate")
+        if passed:
+            raise InputError(passed[0], f"estimate=… with {passed[0]}", "no estimate")
         return None
     chosen = METHODS[arguments.choice(method, "estimate", METHODS)]
     sample = sources["random_sample"]
@@ -525,16 +525,13 @@ def read_estimating(
         raise InputError(
             "random_sample", chosen.needs_sample, "none", f"estimate={method} needs it."
         )
-    if not chosen.needs_sample:
-        for name, source in sources.items():
-            if source is not None:
-                raise InputError(name, f"None with estimate={method}", "judgments", "Leave it out.")
+    if passed and not chosen.needs_sample:
+        raise InputError(passed[0], f"None with estimate={method}", "judgments", "Leave it out.")
     quiet: MeasuringOptions = {**reading_of(options), "assessors": None, "progress": None}
     grades = {}
-    for name, source in sources.items():
-        if source is not None:
-            with request.reader_of(source, quiet) as reader:
-                grades[name] = judged_by(reader)
+    for name in passed:
+        with request.reader_of(sources[name], quiet) as reader:
+            grades[name] = judged_by(reader)
     return Estimating(
         str(method),
         read_share(level, "level"),
