@@ -84,6 +84,8 @@ OUTSIDE = {
         "backports",
         "compression",
         "deltalake",
+        "fsspec",
+        "hudi",
         "psycopg",
         "pyarrow",
         "pyiceberg",

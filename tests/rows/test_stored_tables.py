@@ -1,7 +1,11 @@
 """Tables that are no files: in databases, in lakes, at addresses, selected by SQL, and with keys of several columns."""
 
+import json
 import sqlite3
+import sys
+import threading
 from pathlib import Path
+from typing import ClassVar
 
 import duckdb
 import pandas as pd
@@ -162,6 +166,163 @@ def test_lakes_are_read_by_their_own_readers(tmp_path):
     table.delete("doc = 'z'")
     folder = next((tmp_path / "warehouse").rglob("metadata")).parent
     assert values_of(folder) == EXPECTED
+    # Without a catalogue, versions are numbered v1, v2, …: the tenth is newer than the ninth.
+    versions = sorted(folder.glob("metadata/*.metadata.json"))
+    for number, version in enumerate(versions, 11 - len(versions)):
+        version.rename(version.with_name(f"v{number}.metadata.json"))
+    assert values_of(folder) == EXPECTED
+
+
+def write_hudi(root, time, rows):
+    """Write a commit of a copy-on-write table with one file group, which replaces the rows of earlier ones."""
+    group, names = "11111111-2222-3333-4444-555555555555-0", ("query", "doc", "score")
+    name = f"{group}_0-1-{time[7]}_{time}.parquet"
+    (root / ".hoodie").mkdir(parents=True, exist_ok=True)
+    count = len(rows)
+    meta = {
+        "_hoodie_commit_time": [time] * count,
+        "_hoodie_commit_seqno": [f"{time}_0_{row}" for row in range(count)],
+        "_hoodie_record_key": [f"query:{query},doc:{doc}" for query, doc, _ in rows],
+        "_hoodie_partition_path": [""] * count,
+        "_hoodie_file_name": [name] * count,
+    }
+    own = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    pq.write_table(pa.table(meta | own), root / name)
+    fields = [
+        {"name": name, "type": ["null", "double" if name == "score" else "string"]}
+        for name in names
+    ]
+    written = {
+        "fileId": group, "path": name, "partitionPath": "", "prevCommit": "null", "numWrites": count, "numInserts": count,
+        "numDeletes": 0, "numUpdateWrites": 0, "totalWriteErrors": 0, "fileSizeInBytes": (root / name).stat().st_size,
+    }  # fmt: skip
+    commit = {
+        "partitionToWriteStats": {"": [written]},
+        "extraMetadata": {
+            "schema": json.dumps({"type": "record", "name": "run", "fields": fields})
+        },
+        "operationType": "UPSERT",
+    }
+    for ending, text in (
+        ("commit.requested", ""),
+        ("inflight", ""),
+        ("commit", json.dumps(commit)),
+    ):
+        (root / ".hoodie" / f"{time}.{ending}").write_text(text)
+    (root / ".hoodie_partition_metadata").write_text(f"commitTime={time}\npartitionDepth=0\n")
+    properties = {
+        "name": "run", "type": "COPY_ON_WRITE", "version": 6, "base.file.format": "PARQUET",
+        "recordkey.fields": "query,doc", "timeline.layout.version": 1,
+    }  # fmt: skip
+    (root / ".hoodie" / "hoodie.properties").write_text(
+        "".join(
+            f"hoodie.{'' if key.startswith('timeline') else 'table.'}{key}={value}\n"
+            for key, value in properties.items()
+        )
+    )
+
+
+def test_hudi_is_read_by_its_own_reader(tmp_path, cli):
+    root = tmp_path / "hudi"
+    write_hudi(root, "20260101000000000", [*ROWS, ("q1", "z", 9.0)])
+    assert values_of(root) != EXPECTED
+    write_hudi(root, "20260102000000000", ROWS)
+    assert len([*root.glob("*.parquet")]) == 2
+    assert values_of(root) == EXPECTED
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq1 0 b 2\nq2 0 b 1\n")
+    done = cli("evaluate", tmp_path / "qrels", root, "-m", "nDCG", "-f", "csv", "--per-query")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1] == "hudi,q1,1.0"
+    assert gf.check(tmp_path / "qrels", {"hudi": root}).counts["error"] == 0
+
+
+@pytest.fixture
+def store(monkeypatch):
+    """A filesystem in memory, to which s3:// belongs."""
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Store(MemoryFileSystem):
+        protocol = ("s3", "s3a")
+        store: ClassVar = {}
+        pseudo_dirs: ClassVar = [""]
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            return "/" + path.split("://")[-1].strip("/")
+
+    for scheme in Store.protocol:
+        fsspec.register_implementation(scheme, Store, clobber=True)
+    yield Store()
+    for scheme in Store.protocol:
+        fsspec.register_implementation(scheme, "s3fs.S3FileSystem", clobber=True)
+
+
+FORMATS_OF_FILES = {
+    "parquet": lambda frame, file: frame.to_parquet(file, index=False),
+    "csv": lambda frame, file: file.write(frame.to_csv(index=False).encode()),
+    "tsv": lambda frame, file: file.write(frame.to_csv(index=False, sep="\t").encode()),
+    "jsonl": lambda frame, file: file.write(frame.to_json(orient="records", lines=True).encode()),
+}
+
+
+@pytest.mark.parametrize("ending", FORMATS_OF_FILES)
+def test_remote_files_are_read_through_fsspec(store, cli, tmp_path, ending):
+    frame = pd.DataFrame([("007", "01", 0.5), ("007", "1", 0.7)], columns=NAMES)
+    with store.open(f"s3://lake/runs/bm25.{ending}", "wb") as file:
+        FORMATS_OF_FILES[ending](frame, file)
+    judgments = {"007": {"01": 1, "1": 0}}
+    for address in (f"s3://lake/runs/bm25.{ending}", f"s3://lake/runs/*.{ending}"):
+        scores = gf.evaluate(judgments, address, "RR")
+        assert scores.per_query.to_dict() == {"007": {"RR": 0.5}}
+    kinds = pd.DataFrame([("007", "x")], columns=["query", "kind"])
+    with store.open(f"s3://lake/kinds.{ending}", "wb") as file:
+        FORMATS_OF_FILES[ending](kinds, file)
+    scores = gf.evaluate(judgments, address, "RR", slices=f"s3://lake/kinds.{ending}")
+    assert {one.value for one in scores.slices if one.column == "kind"} == {"x"}
+    with pytest.raises(
+        gf.errors.InputError, match=f"s3://lake/gone.{ending}: expected a file that can be read"
+    ):
+        gf.evaluate(judgments, f"s3://lake/gone.{ending}?key=secret", "RR")
+
+
+def test_a_file_on_a_web_server(tmp_path):
+    from functools import partial
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    pq.write_table(TABLE, tmp_path / "run.parquet")
+    for name in ("run.csv", "run.csv.gz"):
+        TABLE.to_pandas().to_csv(tmp_path / name, index=False)
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            address = f"http://127.0.0.1:{server.server_port}"
+            for name in ("run.parquet", "run.csv", "run.csv.gz", "run.parquet?token=hidden"):
+                assert values_of(f"{address}/{name}") == EXPECTED
+            with pytest.raises(gf.errors.InputError) as problem:
+                values_of(f"{address.replace('//', '//me:hidden@')}/gone.csv?token=hidden")
+            assert "hidden" not in str(problem.value)
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("address", "package"),
+    [
+        ("s3://lake/run.csv", "s3fs"),
+        ("gs://lake/run.csv", "gcsfs"),
+        ("az://lake/run.csv", "adlfs"),
+    ],
+)
+def test_without_a_reader_one_command_installs_it(monkeypatch, address, package):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(gf.errors.InputError) as problem:
+        values_of(address)
+    assert f"To read it from there: pip install {package}." in str(problem.value)
 
 
 def test_a_key_of_several_columns(folder, cli):

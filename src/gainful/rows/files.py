@@ -45,15 +45,11 @@ _MAGIC = 16
 _SPREADSHEETS = (".xlsx", ".xlsm", ".ods")
 _GLOB = frozenset("*?[")
 # Versioned table formats, whose folders of Parquet files may contain deleted rows: the contents of
-# such a folder, the name of the format, and the code that reads it, given the path of the folder.
+# such a folder, the name of the format, the package that reads it, and its name on Spark.
 _VERSIONED = (
-    ("_delta_log", "a Delta Lake table", "deltalake.DeltaTable({path!r}).to_pyarrow_table()"),
-    (
-        "metadata/*.metadata.json",
-        "an Iceberg table",
-        "table.scan().to_arrow() of pyiceberg, table = StaticTable.from_metadata('{marker}')",
-    ),
-    (".hoodie", "a Hudi table", "spark.read.format('hudi').load({path!r})"),
+    ("_delta_log", "a Delta Lake table", "deltalake", "delta"),
+    ("metadata/*.metadata.json", "an Iceberg table", "pyiceberg", "iceberg"),
+    (".hoodie", "a Hudi table", "hudi", "hudi"),
 )
 _QUERIED = (
     "In Python, pass what this call returns: {}. For the command line, write the table to a CSV or "
@@ -148,7 +144,7 @@ def is_address(name: str) -> bool:
         return not os.path.exists(name)  # noqa: PTH110 - of any text
     if not os.path.isdir(name):  # noqa: PTH112 - of any text
         return False
-    return (Path(name) / "_delta_log").is_dir() or any(Path(name).glob("metadata/*.metadata.json"))
+    return any(any(Path(name).glob(pattern)) for pattern, *_ in _VERSIONED)
 
 
 def stem_of(name: str) -> str:
@@ -370,17 +366,15 @@ def refuse_versioned_tables(folders: Iterable[Path], name: str) -> None:
             if place in seen:
                 break
             seen.add(place)
-            for pattern, table, reader in _VERSIONED:
-                marker = max(place.glob(pattern), default=None)
-                if marker is None:
+            for pattern, table, package, on_spark in _VERSIONED:
+                if not any(place.glob(pattern)):
                     continue
-                call = reader.format(path=str(place), marker=marker)
                 raise InputError(
                     name,
                     "plain Parquet files",
                     f"{table} in {place}, whose files also contain deleted rows",
-                    f"In Python, pass what its own reader returns: {call}. For the command line, write "
-                    "that to a Parquet file in another folder.",
+                    f"Pass the folder {place}, after installing its reader: pip install {package}. On Spark, pass "
+                    f"spark.read.format({on_spark!r}).load({str(place)!r}).",
                 )
 
 

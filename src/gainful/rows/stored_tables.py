@@ -12,6 +12,7 @@ import numpy as np
 from gainful.array_types import AnyArray
 from gainful.errors import InputError, MissingDependencyError
 from gainful.message_texts import shortened
+from gainful.rows.duckdb_engine import Session, quoted
 from gainful.rows.files import (
     COPY,
     PASSWORD,
@@ -26,6 +27,12 @@ from gainful.rows.files import (
 _EXTENSION = re.compile(
     r"'?(httpfs|azure|aws)'? extension|extension '?\"?(httpfs|azure|aws)", re.IGNORECASE
 )
+# The packages with which fsspec reads the files of a scheme.
+_PACKAGES = {
+    "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfss": "adlfs",
+    "hf": "huggingface_hub",
+}  # fmt: skip
+_PATIENCE = 60  # seconds to wait for a web server
 _LONGEST = 300  # characters of an engine's message
 _CATALOGUED = "FROM information_schema.tables ORDER BY table_name"
 
@@ -146,42 +153,120 @@ def _selected(sql: str) -> Any:
 
 
 def _remote(address: str) -> Any:
-    """Return the table at a remote address, if DuckDB's extension for it is installed."""
+    """Return the table at a remote address.
+
+    DuckDB's extension reads it if it is installed. If not, a file on a web server is downloaded, and fsspec reads
+    all others.
+    """
     import duckdb
 
     shown = PASSWORD.sub(r"\1@", address.partition("?")[0])
+    scheme = address.partition(":")[0].lower()
     connection = connected()
     try:
-        return connection.sql("FROM '{}'".format(address.replace("'", "''")))
+        return connection.sql(_select_from(address, shown))
     except (duckdb.Error, RuntimeError) as problem:
-        text = str(problem)
-        missing = _EXTENSION.search(text)
+        missing = _EXTENSION.search(str(problem))
         if missing is None:
-            raise _failed(shown, "a file that DuckDB can read", problem) from None
-    extension = missing[1] or missing[2]
-    raise InputError(
+            raise _unreadable(shown, address, problem) from None
+    try:
+        if scheme in ("http", "https"):
+            return _downloaded(address, shown, connection)
+        import fsspec
+
+        connection.register_filesystem(fsspec.filesystem(scheme))
+        return connection.sql(_select_from(address, shown))
+    except (ImportError, ValueError) as problem:  # ValueError: fsspec doesn't know the scheme
+        if isinstance(problem, InputError):
+            raise
+        raise _no_way_to(shown, scheme, missing[1] or missing[2]) from None
+    except Exception as problem:  # noqa: BLE001 - each filesystem has errors of its own
+        raise _unreadable(shown, address, problem) from None
+
+
+def _select_from(path: str, name: str) -> str:
+    """Return SQL for a file with the name of another one; in CSV, ids such as 007 stay text."""
+    is_csv = re.search(r"\.[ct]sv(\.gz|\.zst)?$", name, re.IGNORECASE)
+    reader = "read_csv({}, all_varchar=true, header=true)" if is_csv else "{}"
+    return f"FROM {reader.format(quoted(path))}"
+
+
+def _downloaded(address: str, shown: str, connection: Any) -> Any:
+    """Return the table of a file on a web server, loaded into memory."""
+    import shutil
+    from urllib.request import Request, urlopen
+
+    request = Request(address, headers={"User-Agent": "gainful"})  # noqa: S310 - of http or https
+    with Session() as session:
+        with (
+            urlopen(request, timeout=_PATIENCE) as source,  # noqa: S310
+            session.written_aside("download") as (path, target),
+        ):
+            shutil.copyfileobj(source, target)
+        copy = path.rename(path.with_name(Path(shown).name))  # whose extension is the format
+        connection.execute(f"CREATE TABLE rows AS {_select_from(str(copy), shown)}")
+    return connection.sql("FROM rows")
+
+
+def _unreadable(shown: str, address: str, problem: Exception) -> InputError:
+    """Return the error for a remote file, without the secrets in its address."""
+    text = str(problem).replace(address, shown)
+    return _failed(shown, "a file that can be read", text or type(problem).__name__)
+
+
+def _no_way_to(shown: str, scheme: str, extension: str) -> InputError:
+    """Return the error for a remote address without a reader, with the command that installs one."""
+    package = _PACKAGES.get(scheme)
+    lacking, install = f"DuckDB's extension {extension} isn't", f"duckdb -c 'INSTALL {extension}'"
+    if package is not None:
+        lacking = f"neither DuckDB's extension {extension} nor {package} is"
+        install = f"pip install {package}"
+    return InputError(
         shown,
         "the path of a file on this machine",
-        f"an address, for which DuckDB's extension {extension} isn't installed",
-        f"{COPY} To install the extension: duckdb -c 'INSTALL {extension}'.",
+        f"an address, for which {lacking} installed",
+        f"{COPY} To read it from there: {install}.",
     )
 
 
 def _versioned(folder: str) -> Any:
-    """Return the current rows of a Delta Lake or Iceberg table; raise if its reader isn't installed."""
+    """Return the current rows of a Delta Lake, Iceberg or Hudi table; raise if its reader isn't installed."""
     path = Path(folder)
     try:
         if (path / "_delta_log").is_dir():
-            from deltalake import DeltaTable
-
-            return DeltaTable(folder).to_pyarrow_table()
-        versions = max(path.glob("metadata/*.metadata.json"))
-        from pyiceberg.table import StaticTable
-
-        return StaticTable.from_metadata(str(versions)).scan().to_arrow()
+            return _in_delta(folder)
+        return _in_hudi(folder) if (path / ".hoodie").is_dir() else _in_iceberg(path)
     except ImportError:
         refuse_versioned_tables([path], folder)
         raise
+    except Exception as problem:  # noqa: BLE001 - each reader has errors of its own
+        raise _failed(folder, "a table that its reader can read", problem) from None
+
+
+def _in_delta(folder: str) -> Any:
+    from deltalake import DeltaTable
+
+    return DeltaTable(folder).to_pyarrow_table()
+
+
+def _in_iceberg(path: Path) -> Any:
+    from pyiceberg.table import StaticTable
+
+    def version(file: Path) -> int:  # v10.metadata.json, or 00010-….metadata.json
+        digits = re.search(r"\d+", file.name)
+        return int(digits[0]) if digits else -1
+
+    newest = max(path.glob("metadata/*.metadata.json"), key=version)
+    return StaticTable.from_metadata(str(newest)).scan().to_arrow()
+
+
+def _in_hudi(folder: str) -> Any:
+    from hudi import HudiTableBuilder
+    from pyarrow import Table
+
+    table = HudiTableBuilder.from_base_uri(folder).build()
+    rows = Table.from_batches(table.read(), schema=table.get_schema_with_meta_fields())
+    return rows.drop_columns([name for name in rows.column_names if name.startswith("_hoodie_")])
 
 
 def _no_table(named: NamedTable, tables: Sequence[str]) -> InputError:
@@ -189,6 +274,6 @@ def _no_table(named: NamedTable, tables: Sequence[str]) -> InputError:
     return InputError(str(named), f"the table {named.table!r}", listed)
 
 
-def _failed(where: str, expected: str, problem: Exception) -> InputError:
+def _failed(where: str, expected: str, problem: Exception | str) -> InputError:
     lines = str(problem).strip().splitlines() or [type(problem).__name__]
     return InputError(where, expected, shortened(lines[0], _LONGEST))
