@@ -147,7 +147,7 @@ def test_a_pool_by_half_is_refused_and_without_its_open_lines_it_is_judgments(cl
     half.write_text("\n".join(filled) + "\n")
     done = cli("evaluate", half, KEYWORD)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"{half}:1: expected a finite number as grade, found '?'" in done.stderr
+    assert f"{half}:1: expected a finite number as the grade, found '?'" in done.stderr
     assert "Give the document a grade, or remove the row" in done.stderr
     assert "[unreadable-row]" in cli("check", half, KEYWORD).stdout
     half.write_text("\n".join(filled[1::2]) + "\n")

@@ -382,7 +382,7 @@ def test_what_a_dialect_says_of_a_choice():
     said = r"policy empty=skip, set by dialect gdeval\."
     with pytest.raises(gf.errors.InputError, match=said), speaking("gdeval"):
         raise found
-    other = gf.errors.InputError("run", "a finite number as score", "nan")
+    other = gf.errors.InputError("run", "a finite number as the score", "nan")
     for name in ("gdeval", None):
         with pytest.raises(gf.errors.InputError) as caught, speaking(name):
             raise other

@@ -136,7 +136,7 @@ def test_a_pipeline_is_saved_and_read(options):
         (
             {},
             ([[Document(content="a", score=math.nan)]], [[Document(content="a")]]),
-            r"^ground_truth_documents\[0\], document 'a': expected a finite number as grade, found nan",
+            r"^ground_truth_documents\[0\], document 'a': expected a finite number as the grade, found nan",
         ),
         (
             {"policy": {"empty": "error"}},

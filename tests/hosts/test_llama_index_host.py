@@ -220,7 +220,7 @@ def test_a_metric_alone():
 @pytest.mark.parametrize("score", [math.nan, math.inf])
 def test_scores_that_are_no_numbers_are_refused(score):
     with pytest.raises(
-        gf.errors.InputError, match="'q', node 'n': expected a finite number as score"
+        gf.errors.InputError, match="'q', node 'n': expected a finite number as the score"
     ):
         run_of({"q": [node("n", score)]}, score="given")
 

@@ -149,7 +149,7 @@ def test_judgments_that_are_not_there():
         ('{"default": {}}', "found no query in any split"),
         ('{"default": {"test": {}}}', "found no query in any split"),
         ('{"default": {"test": {"q": {"d": "x"}}}}', "query 'q', document 'd': expected a number"),
-        ('{"default": {"test": {"q": {"d": true}}}}', "expected a number as score, found True"),
+        ('{"default": {"test": {"q": {"d": true}}}}', "expected a number as the score, found True"),
     ],
 )
 def test_other_files_are_refused(files, content, message):

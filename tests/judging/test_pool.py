@@ -140,8 +140,8 @@ def test_files_are_cut_after_the_policy(files):
         ({"order": "priority", "judgments": JUDGMENTS, "budget": 0}, "budget: .* found 0"),
         ({"policy": "ties"}, "policy"),
         ({"runs": [3]}, "run: expected a dict"),
-        ({"runs": [{"q": {"a": float("nan")}}]}, "a finite number as score"),
-        ({"judgments": {"q1": {"a": "much"}}}, "a finite number as grade"),
+        ({"runs": [{"q": {"a": float("nan")}}]}, "a finite number as the score"),
+        ({"judgments": {"q1": {"a": "much"}}}, "a finite number as the grade"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, message):
@@ -224,7 +224,7 @@ def test_it_writes_files(tmp_path):
 
 READABLE = ("qrels", "trec", "qrels.gz", "csv", "tsv", "csv.zst", "json", "jsonl", "parquet")
 SHOWN = ("markdown", "latex", "html", "table")
-OPEN = r"a finite number as grade, found ('\?'|nothing|None)\. Give the document a grade, or remove the row"
+OPEN = r"a finite number as the grade, found ('\?'|nothing|None)\. Give the document a grade, or remove the row"
 
 
 def rows_in(path):

@@ -27,16 +27,16 @@ RUN = {"q1": {"a": 0.5, "b": 0.4}, "q2": {"c": 1.0}}
         (JUDGMENTS, None, "run: expected a dict"),
         ({"q1": "a"}, RUN, "judgments, query 'q1': expected {doc: grade}, or a list of documents, found 'a'"),
         (JUDGMENTS, {"q1": 0.5}, "run, query 'q1': expected {doc: score}, or a list of documents, found 0.5"),
-        ({"q1": {"a": float("nan")}}, RUN, "judgments, query 'q1', document 'a': expected a finite number as grade, found nan"),
-        ({"q1": {"a": float("inf")}}, RUN, "document 'a': expected a finite number as grade, found inf"),
-        ({"q1": {"a": "good"}}, RUN, "document 'a': expected a finite number as grade, found 'good'"),
-        ({"q1": {"a": None}}, RUN, "document 'a': expected a finite number as grade, found None"),
-        ({"q1": {"a": 10**400}}, RUN, "document 'a': expected a finite number as grade"),
-        (JUDGMENTS, {"q1": {"a": float("nan")}}, "run, query 'q1', document 'a': expected a finite number as score, found nan"),
-        ({"q1": {"a": 1, "b": float("nan")}}, RUN, "judgments, query 'q1', document 'b': expected a finite number as grade, found nan"),
-        (JUDGMENTS, {"q1": {"a": float("nan"), "b": 1.0}}, "run, query 'q1', document 'a': expected a finite number as score, found nan"),
-        (JUDGMENTS, {"q1": {"a": 1.0, "x": float("-inf")}}, "document 'x': expected a finite number as score, found -inf"),
-        (JUDGMENTS, {"q1": {"a": "0.5"}}, "document 'a': expected a finite number as score, found '0.5'"),
+        ({"q1": {"a": float("nan")}}, RUN, "judgments, query 'q1', document 'a': expected a finite number as the grade, found nan"),
+        ({"q1": {"a": float("inf")}}, RUN, "document 'a': expected a finite number as the grade, found inf"),
+        ({"q1": {"a": "good"}}, RUN, "document 'a': expected a finite number as the grade, found 'good'"),
+        ({"q1": {"a": None}}, RUN, "document 'a': expected a finite number as the grade, found None"),
+        ({"q1": {"a": 10**400}}, RUN, "document 'a': expected a finite number as the grade"),
+        (JUDGMENTS, {"q1": {"a": float("nan")}}, "run, query 'q1', document 'a': expected a finite number as the score, found nan"),
+        ({"q1": {"a": 1, "b": float("nan")}}, RUN, "judgments, query 'q1', document 'b': expected a finite number as the grade, found nan"),
+        (JUDGMENTS, {"q1": {"a": float("nan"), "b": 1.0}}, "run, query 'q1', document 'a': expected a finite number as the score, found nan"),
+        (JUDGMENTS, {"q1": {"a": 1.0, "x": float("-inf")}}, "document 'x': expected a finite number as the score, found -inf"),
+        (JUDGMENTS, {"q1": {"a": "0.5"}}, "document 'a': expected a finite number as the score, found '0.5'"),
         (JUDGMENTS, {"q1": {1.5: 1.0}}, "run, query 'q1', document ids: expected a string (or an integer) as id, found 1.5"),
         ({None: {"a": 1}}, RUN, "judgments, query ids: expected a string (or an integer) as id, found None"),
         ({True: {"a": 1}}, RUN, "judgments, query ids: expected a string (or an integer) as id, found True"),
@@ -139,7 +139,7 @@ def test_long_names_are_shortened_in_errors(letter):
 def test_true_and_false_of_every_numpy_are_no_numbers(name):
     value = type(name, (), {"__index__": lambda self: 1, "__bool__": lambda self: True})()
     assert arguments.truth(value, "dry") is True
-    with pytest.raises(gf.errors.InputError, match="depth: expected a whole number"):
+    with pytest.raises(gf.errors.InputError, match="depth: expected a non-negative integer"):
         arguments.whole(value, "depth", least=0)
 
 

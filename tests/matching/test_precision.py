@@ -337,7 +337,7 @@ def test_scores_in_arrays_that_a_float32_cannot_hold(files):
 )
 def test_what_is_no_number_is_said_as_ever(form, tmp_path):
     run = form.make([("q", "a", 1.0), ("q", "b", float("nan"))], "run", tmp_path)
-    with pytest.raises(gf.errors.InputError, match="a finite number as score"):
+    with pytest.raises(gf.errors.InputError, match="a finite number as the score"):
         gf.evaluate({"q": {"a": 1}}, run, policy=gf.Policy(precision="single"))
 
 

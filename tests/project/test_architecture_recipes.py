@@ -476,7 +476,7 @@ def test_a_code_is_one_entry(monkeypatch):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("b is fine in q2", r"run\.txt:7: expected a finite number as score, found 'fine'"),
+        ("b is fine in q2", r"run\.txt:7: expected a finite number as the score, found 'fine'"),
         ("x is 0.5 in q2", r"run\.txt:7: .* found document 'x' of query 'q2' again"),
         ("b is 0.5", r"run\.txt:7: expected 3 fields \(doc, score, query\), found 2"),
     ],

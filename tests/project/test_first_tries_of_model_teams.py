@@ -115,7 +115,7 @@ def test_a_first_line_that_is_no_prediction_has_a_message_of_its_own(tmp_path, f
     predictions.write_text(f"{first}\n0.5\n")
     line = first.count("\n") + 1
     said = (
-        f"predictions.txt:{line}: expected a finite number as score, found "
+        f"predictions.txt:{line}: expected a finite number as the score, found "
         f"{first.rpartition(chr(10))[2]!r}. Predictions are one number on each line, and no header."
     )
     refused(lambda: gf.evaluate(labels, predictions), said)

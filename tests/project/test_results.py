@@ -252,7 +252,7 @@ def test_a_dict_of_runs_in_the_place_of_a_run_is_told(tmp_path):
         )
     with pytest.raises(gf.errors.InputError, match="found a dict of 1 run: 'bm25'"):
         gf.evaluate(JUDGMENTS, {"bm25": RUN})
-    with pytest.raises(gf.errors.InputError, match="expected a finite number as score"):
+    with pytest.raises(gf.errors.InputError, match="expected a finite number as the score"):
         gf.evaluate(JUDGMENTS, {"q1": {"a": "high"}})
 
 

@@ -31,7 +31,7 @@ def test_dicts_of_columns_are_read(form):
 
 def test_errors_name_the_row():
     with pytest.raises(
-        gf.errors.InputError, match="judgments, record 2: expected a finite number as grade"
+        gf.errors.InputError, match="judgments, record 2: expected a finite number as the grade"
     ):
         gf.evaluate({**JUDGED, "grade": [1, None]}, RUN)
 

@@ -228,7 +228,7 @@ def test_what_trec_eval_prints(files):
         ("q1\t0.5\t0.1\nq2\t0.6\t0.2\n", "{}:1: expected column names, or lines of trec_eval"),
         ("map all 0.5\n", "{}: expected values of queries, found only values over all queries"),
         ("map 1 0.5\nmap 2\n", "{}:2: expected 3 fields (measure query value), found 2"),
-        ("map 1 0.5\nmap 2 high\n", "{}:2: expected a number as value, found 'high'"),
+        ("map 1 0.5\nmap 2 high\n", "{}:2: expected a number as the value, found 'high'"),
         ("map 1 0.5\nmap 1 0.5\n", "{}:2: expected each query once for map, found '1' again"),
         (b"qid,a\nq1,\xe9\n", "{}:2: expected UTF-8 text, found the byte 0xe9"),
         (b"\xff\xfeq\0", "{}: expected UTF-8 text, found UTF-16"),

@@ -112,7 +112,7 @@ def test_numbers_where_there_is_a_header(form, session, tmp_path):
     path = tmp_path / "table"
     rows = ("user", "item", "rating"), ("7", "1", "3")
     path.write_text("\n".join(map(BETWEEN[form].join, rows)))
-    said = r"table:1: expected a finite number as grade, found 'rating'\. .* use the names"
+    said = r"table:1: expected a finite number as the grade, found 'rating'\. .* use the names"
     with pytest.raises(gf.errors.InputError, match=said):
         read_in(session, path, "judgments", {"query": 1, "doc": 2, "grade": 3})
 

@@ -63,7 +63,7 @@ def test_numbers_of_every_type_are_read(form, number):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("number", [2**53 + 1, np.int64(2**53 + 1), Decimal(2**53 + 1), 10**400])
 def test_integers_that_are_not_held_exactly_are_told(form, number):
-    with pytest.raises(gf.errors.InputError, match=r"holds exactly|a finite number as grade"):
+    with pytest.raises(gf.errors.InputError, match=r"holds exactly|a finite number as the grade"):
         gf.evaluate(forms(number)[form], {"q": ["b", "a"]})
 
 
@@ -88,7 +88,7 @@ def test_decimals_with_a_point_or_an_exponent_are_rounded(form, text):
     "number", [np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), Decimal("inf")]
 )
 def test_numbers_that_are_not_finite_are_told(form, number):
-    with pytest.raises(gf.errors.InputError, match="finite number as grade"):
+    with pytest.raises(gf.errors.InputError, match="finite number as the grade"):
         gf.evaluate(forms(number)[form], {"q": ["b", "a"]})
 
 
@@ -115,7 +115,7 @@ def test_a_grade_that_is_nan_is_told_with_what_to_do(given):
 
 
 def test_a_score_that_is_nan_is_not_told_of_grades():
-    with pytest.raises(gf.errors.InputError, match="as score, found nan") as problem:
+    with pytest.raises(gf.errors.InputError, match="as the score, found nan") as problem:
         gf.evaluate({"q": {"a": 1}}, {"q": {"a": np.nan}})
     assert not problem.value.remedy
 
@@ -206,7 +206,7 @@ def test_nothing_beside_truth_is_no_grade():
     [
         (
             {"grade": ["good"]},
-            "numbers as grade, found 'good' as grade of query q, document a. Say which grade each word stands for",
+            "numbers as grades, found 'good' as grade of query q, document a. Say which grade each word stands for",
         ),
         (
             {"grade": [2**53 + 1]},

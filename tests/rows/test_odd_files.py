@@ -326,9 +326,9 @@ def test_what_is_no_number_in_any_text(word, files, session):
             if ending == "jsonl":
                 text = text[1:-1].replace("}, ", "}\n")
         refused(session, files(f"it.{ending}", text), kind, "a finite number as")
-    with pytest.raises(gf.errors.InputError, match=r":2: expected a finite number as grade"):
+    with pytest.raises(gf.errors.InputError, match=r":2: expected a finite number as the grade"):
         read_samples(files("it.samples", f"q 0 a 1 1\nq 0 b 1 {word}\n"))
-    with pytest.raises(gf.errors.InputError, match="a finite number as grade"):
+    with pytest.raises(gf.errors.InputError, match="a finite number as the grade"):
         read_samples({"q": {"a": (1, word)}})
     table = read_table(files("it.csv", f"query;n\nq;{word}\n"), QUERIES, "scores")
     if word != "nan":  # which is a missing value there
@@ -336,9 +336,9 @@ def test_what_is_no_number_in_any_text(word, files, session):
             gf.errors.InputError, match=":2, query 'q': expected a finite number as 'n'"
         ):
             table.numbers("n")
-    with pytest.raises(gf.errors.InputError, match=":2: expected a finite number as label"):
+    with pytest.raises(gf.errors.InputError, match=":2: expected a finite number as the label"):
         gf.evaluate(files("labels", f"1 qid:1 1:1\n{word} qid:1 1:1\n"), files("p", "1\n2\n"))
-    with pytest.raises(gf.errors.InputError, match=":2: expected a finite number as score"):
+    with pytest.raises(gf.errors.InputError, match=":2: expected a finite number as the score"):
         gf.evaluate(files("labels", "1 qid:1 1:1\n1 qid:1 1:1\n"), files("p", f"1\n{word}\n"))
 
 

@@ -125,7 +125,9 @@ def test_ranks_are_finite_numbers(form, session, tmp_path):
     rows = [(query, doc, float(rank)) for query, doc, rank in RANKED]
     for odd in (math.inf, -math.inf, math.nan):
         rows[1] = ("q", "a", odd)
-        with pytest.raises(gf.errors.InputError, match="a finite number as rank, found") as caught:
+        with pytest.raises(
+            gf.errors.InputError, match="a finite number as the rank, found"
+        ) as caught:
             read_in(session, table(form, rows, tmp_path), "run", names(form))
         found = caught.value.found.strip("'").casefold()
         missing = math.isnan(odd) and form not in ("blank", "run")  # as pandas writes it

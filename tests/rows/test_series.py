@@ -72,6 +72,8 @@ def test_a_data_frame_is_to_have_a_name_among_runs():
 )
 def test_a_list_in_the_place_of_a_score_is_named(documents):
     told = message({"q": {"a": 1}}, {"q": documents})
-    assert "run, query 'q', document 'a': expected a finite number as score, found [0.9]" in told
+    assert (
+        "run, query 'q', document 'a': expected a finite number as the score, found [0.9]" in told
+    )
     runs = message({"q": {"a": 1}}, {"mine": {"q": ["a"]}})
     assert "found a dict of 1 run: 'mine'. evaluate_runs takes such a dict." in runs

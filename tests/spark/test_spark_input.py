@@ -69,11 +69,11 @@ def test_weights_and_clusters_of_frames(spark, form):
         ((None, "a", 1.0), "run: expected an id as query, found nothing."),
         (("q1", None, 1.0), "run, query 'q1': expected an id as doc, found nothing."),
         (("q1", "z", None),
-         "run, query 'q1', document 'z': expected a finite number as score, found nothing."),
+         "run, query 'q1', document 'z': expected a finite number as the score, found nothing."),
         (("q1", "z", float("nan")),
-         "run, query 'q1', document 'z': expected a finite number as score, found nan."),
+         "run, query 'q1', document 'z': expected a finite number as the score, found nan."),
         (("extra", "z", float("-inf")),
-         "run, query 'extra', document 'z': expected a finite number as score, found -inf."),
+         "run, query 'extra', document 'z': expected a finite number as the score, found -inf."),
     ],
 )  # fmt: skip
 def test_rows_without_a_value(spark, row, expected, measure):
@@ -88,7 +88,7 @@ def test_judgments_without_a_value(spark):
             "q1",
             "z",
             None,
-        ): "judgments, query 'q1', document 'z': expected a finite number as grade, found nothing. "
+        ): "judgments, query 'q1', document 'z': expected a finite number as the grade, found nothing. "
         "Give the document a grade, or remove the row: without one it is not judged.",
         (
             "q1",
@@ -134,7 +134,7 @@ def test_words_without_a_grade(spark):
         gf.evaluate(spark.createDataFrame(rows, schema), run, grade_words="esci")
     assert str(caught.value) == (
         "judgments, query 'q1', document 'b': expected a finite number, or one of the words Exact, Substitute, "
-        "Complement, Irrelevant, as grade, found 'exakt'. Did you mean 'Exact'? Choices: "
+        "Complement, Irrelevant, as the grade, found 'exakt'. Did you mean 'Exact'? Choices: "
         "Exact, Substitute, Complement, Irrelevant. Other words without a grade: Wrong."
     )
     said = message(spark.createDataFrame(rows, schema), run)
@@ -541,11 +541,11 @@ def test_columns_of_any_type_and_name(spark):
     texts = spark.createDataFrame(
         [("1", "7", "1e0"), ("1", "8", "1d")], "query string, doc string, score string"
     )
-    assert "document '8': expected a finite number as score, found 1d" in message(
+    assert "document '8': expected a finite number as the score, found 1d" in message(
         {"1": {"7": 1}}, texts
     )
     dates = spark.createDataFrame(ROWS, RUN).selectExpr("query", "doc", "current_date() AS score")
-    assert "expected numbers as score, found values of type date" in message(JUDGMENTS, dates)
+    assert "expected numbers as scores, found values of type date" in message(JUDGMENTS, dates)
     floats = spark.createDataFrame(ROWS, RUN).selectExpr("1.5D AS query", "doc", "score")
     assert "expected strings (or integers) as ids for query" in message(JUDGMENTS, floats)
 

@@ -154,7 +154,7 @@ def test_packed_files(spark, tmp_path):
 def test_judgments_are_as_strict(spark, tmp_path):
     run = spark.createDataFrame([("q", "a", 1.0)], "query string, doc string, score double")
     for name, content, expected in (
-        ("j.csv", "query,doc,grade\nq,a,1\nq,b,true\n", r"j\.csv:3: .*a finite number as grade, found 'true'"),
+        ("j.csv", "query,doc,grade\nq,a,1\nq,b,true\n", r"j\.csv:3: .*a finite number as the grade, found 'true'"),
         ("j.jsonl", '{"query":"q","doc":"a","grade":1} 2\n', r"j\.jsonl"),
         ("l.jsonl", '{"query":"q","doc":"a"}\n{"query":"q","doc":"b","grade":3}\n',
          r"l\.jsonl:2: expected a grade in every row, or in none as in the first line"),
@@ -171,7 +171,7 @@ NAMED = [
      {"query": "user", "doc": "item", "score": "stars"}, {"q": {"a": 1, "b": 2}}),
     ("1,2,3\nq,a,2\n", {"query": "1", "doc": 2, "score": "3"}, {"1": {"2": 3}, "q": {"a": 2}}),
     ("query,doc,score\nq,a,2\n", {"score": "scores"}, "the column 'scores' for score"),
-    ("query,doc,score\nq,a,2\n", {"query": "1", "doc": "2", "score": "3"}, "a finite number as score"),
+    ("query,doc,score\nq,a,2\n", {"query": "1", "doc": "2", "score": "3"}, "a finite number as the score"),
     ("query,doc,rank\nq,a,2\nq,b,1\n", None, {"q": {"a": -2, "b": -1}}),
     ("query,doc,place\nq,a,2.5\nq,b,1\n", {"rank": "place"}, {"q": {"a": -2.5, "b": -1}}),
     ("query,doc,rank\nq,a,2.5\nq,b,1\n", None, r"whole numbers from 1 \(or 0\), because the name"),

@@ -182,7 +182,9 @@ def _score(value: object, item: object, where: str) -> float:
         except (TypeError, ValueError, OverflowError):
             number = math.nan
     if not math.isfinite(number):
-        raise InputError(f"{where}, item {shown(item)}", "a finite number as score", _shown(value))
+        raise InputError(
+            f"{where}, item {shown(item)}", "a finite number as the score", _shown(value)
+        )
     if isinstance(value, int) and abs(value) > LARGEST_EXACT and int(number) != value:
         raise InputError(
             f"{where}, item {shown(item)}",

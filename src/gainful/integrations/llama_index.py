@@ -26,7 +26,7 @@ __all__ = ["RankingMetric", "metrics", "record", "run_of"]
 
 _IDS = ("node_id", "ref_doc_id")
 _SCORES = ("rank", "given")
-_SCORE = "a finite number as score"
+_SCORE = "a finite number as the score"
 _CALLED = {"expected": "expected_ids", "retrieved": "retrieved_ids"}
 
 

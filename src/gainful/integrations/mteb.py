@@ -127,7 +127,7 @@ def _refuse_odd_scores(run: Mapping[str, Mapping[str, object]], where: str) -> N
         for doc, score in docs.items():
             if type(score) is not float and type(score) is not int:  # JSON's types of numbers
                 place = f"{where}, query {shown(query)}, document {shown(doc)}"
-                raise InputError(place, "a number as score", shown(score))
+                raise InputError(place, "a number as the score", shown(score))
 
 
 def judgments(task: Any, *, subset: str = "default", split: str = "test") -> Run:

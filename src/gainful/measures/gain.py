@@ -150,10 +150,10 @@ def _table(pairs: object) -> Gain:
                 raise MeasureError("gain table", f"{_ELSE}: linear, once", shown(value))
             own = True
             continue
-        key = read_number(grade, where="gain table", expected="a finite number as grade")
+        key = read_number(grade, where="gain table", expected="a finite number as the grade")
         if key in table:
             raise MeasureError("gain table", "each grade once", f"grade {write_number(key)} twice")
-        table[key] = read_number(value, where="gain table", expected="a finite number as gain")
+        table[key] = read_number(value, where="gain table", expected="a finite number as the gain")
     if own:
         table = {key: worth for key, worth in table.items() if key != worth}
         return Gain("table", table=tuple(sorted(table.items())), own=True) if table else _LINEAR

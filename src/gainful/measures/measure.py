@@ -363,7 +363,7 @@ def read_cutoff(value: object) -> int:
     >>> read_cutoff("10")
     10
     """
-    expected = f"a whole number from 1 to {_DEEPEST:,} as cutoff"
+    expected = f"a whole number from 1 to {_DEEPEST:,} as the cutoff"
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         cutoff = int(value.strip())  # `str.strip` removes more kinds of white space than `int`
     elif isinstance(value, bool | str):

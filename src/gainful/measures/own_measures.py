@@ -324,5 +324,5 @@ def _parameters(name: str, function: Callable[..., object]) -> Iterable[Paramete
         else:
             hint = "For words, annotate it as Literal['a', 'b']."
             raise MeasureError(
-                where, f"a number as default of {each.name}", shown(each.default), hint
+                where, f"a number as the default of {each.name}", shown(each.default), hint
             )

@@ -183,7 +183,7 @@ class Dialect:
         if self.grades is None or not any(self.grades.concern(each) for each in asked):
             return
         for grade in arguments.listed(grades, "grades", "the grades of documents"):
-            expected = "a finite number as grade"
+            expected = "a finite number as the grade"
             number = arguments.number(grade, "grades", expected, lambda _: True)
             if not self.grades.holds(number):
                 raise InputError(

@@ -146,7 +146,7 @@ class Kind:
         self, where: str, value: object, found: str = "", *, finite: bool = True
     ) -> InputError:
         """Return the error for a value that isn't a number, or isn't finite."""
-        expected = f"a {'finite number as ' * finite}{self.number}"
+        expected = f"a {'finite number as the ' * finite}{self.number}"
         found, advice, code = found or shown(value), self.advice(value), self.code(value)
         code = code if finite or code == "rows.grade-word" else ""
         return InputError(where, expected, found, advice, code=code, subject=value)
@@ -289,7 +289,7 @@ class GradeWords:
         more = f" Other words without a grade: {_listed(others)}." if others else ""
         return InputError(
             where,
-            f"a finite number, or one of the words {_listed(self.words)}, as grade",
+            f"a finite number, or one of the words {_listed(self.words)}, as the grade",
             "nothing" if word is None else shown(word),
             f"{did_you_mean(word, self.words)}{more}",
             code="rows.grade-word",

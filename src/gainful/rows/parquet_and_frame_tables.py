@@ -288,8 +288,8 @@ def typed(table: TypedTable, kind: Kind, columns: Given, session: Session) -> So
             words = [word.replace("''", "'") for word in _QUOTED.findall(full_type)]
             where, found = f"{name}, column {names[places[2]]!r}", shown(", ".join(words))
             advice = advice_on_words(words)
-            raise InputError(where, "numbers as grade", found, advice, code="rows.grade-word")
-        refuse_type(name, described[places[2]], f"numbers as {kind.number}", _NUMBERS)
+            raise InputError(where, "numbers as grades", found, advice, code="rows.grade-word")
+        refuse_type(name, described[places[2]], f"numbers as {kind.number}s", _NUMBERS)
     else:
         number, full_type = repr(kind.implied), "DOUBLE"
     value = f"CAST({number} AS DOUBLE)"

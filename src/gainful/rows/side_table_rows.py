@@ -533,7 +533,7 @@ def _measured(file: LocalFile) -> Iterator[tuple[Place, dict[str, Any]]]:
         record = records.setdefault(query, {"query": query})
         where, number = f"{file.name}:{line}", number_in_text(value)
         if number is None:
-            raise InputError(where, "a number as value", shown(value))
+            raise InputError(where, "a number as the value", shown(value))
         if measure in record:
             again = f"{query!r} again"
             raise InputError(where, f"each query once for {measure}", again, "Remove one of them.")

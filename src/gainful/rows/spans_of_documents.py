@@ -339,7 +339,7 @@ def evidence_of(rows: SpanRows, texts: Texts) -> Evidence:
     grade = rows.numbers("grade")
     if np.isinf(grade).any():
         row = int(np.flatnonzero(np.isinf(grade))[0])
-        raise InputError(rows.place(row), "a finite number as grade", f"{grade[row]:g}")
+        raise InputError(rows.place(row), "a finite number as the grade", f"{grade[row]:g}")
     grade[np.isnan(grade)] = 1.0
     queries = [*places.queries, *(id_text(one, where=rows.name) for one in rows.bare)]
     documents: dict[str, dict[str, float]] = {query: {} for query in queries}

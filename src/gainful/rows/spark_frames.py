@@ -262,7 +262,7 @@ def as_they_are(
         "`" + names[place].replace("`", "``") + "`" for place in places if place >= 0
     )
     if numbers:
-        refuse_type(kind.name, described[places[2]], f"numbers as {kind.number}", _NUMBERS)
+        refuse_type(kind.name, described[places[2]], f"numbers as {kind.number}s", _NUMBERS)
         number, found = numbers[0], described[places[2]][1].split("(")[0]
     else:
         number, found = f"double('{kind.implied}')", "double"

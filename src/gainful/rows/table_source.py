@@ -360,7 +360,7 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
     if found.endswith(NOT_HELD):
         raise kind.inexact(source.name, found.removesuffix(NOT_HELD)) from None
     if f" as {number} of query " in found:  # the error that the SELECT of a typed table raises
-        expected = f"numbers as {number}"
+        expected = f"numbers as {number}s"
         text = found.partition(f" as {number} of query ")[0].removeprefix("'").removesuffix("'")
         remedy = kind.advice(text) or "Write a number for it, or leave the row out."
         code = kind.code(text)

@@ -40,7 +40,7 @@ def test_numbers_that_are_not_finite_are_findings_in_every_form(files, number):
         assert findings_of(form) == expected, form.name
         # And a measure still refuses the first of them, with its place.
         with pytest.raises(
-            gf.errors.InputError, match=f"a finite number as score, found {number}"
+            gf.errors.InputError, match=f"a finite number as the score, found {number}"
         ) as at:
             gf.evaluate(JUDGMENTS, form)
         assert at.value.where.startswith(str(form))

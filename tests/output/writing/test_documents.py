@@ -119,8 +119,8 @@ def test_a_first_line_that_would_be_taken_for_another_format(query, tmp_path):
 @pytest.mark.parametrize(
     ("run", "said"),
     [
-        ({"q": {"a": float("nan")}}, "a finite number as score"),
-        ({"q": {"a": "1"}}, "a finite number as score"),
+        ({"q": {"a": float("nan")}}, "a finite number as the score"),
+        ({"q": {"a": "1"}}, "a finite number as the score"),
         ({"q": {"a": 1, 1: 1, "1": 2}}, "as a string and as an integer"),
         ({"q": {}}, "at least one retrieved document"),
         ({"q": {"\ud800": 1}}, "run"),
