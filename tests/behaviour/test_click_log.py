@@ -440,23 +440,37 @@ def long_table(lists=3000, queries=40, depth=6):
     })  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["frame", "file", "file with gaps"])
+def written(table, form, folder):
+    """Write a frame in some form, and return what read_log accepts."""
+    path = folder / f"log.{form}"
+    if form == "csv":
+        table.to_csv(path, index=False)
+    elif form == "jsonl":
+        table.to_json(path, orient="records", lines=True)
+    elif form == "parquet":
+        table.to_parquet(path, row_group_size=2000)
+    elif form == "files":
+        path.mkdir()
+        for place, size in enumerate(range(0, len(table), 5000)):
+            part = table.iloc[size : size + 5000]
+            part.to_parquet(path / f"part_{place:02}.parquet", row_group_size=2000)
+    return table if form == "frame" else path
+
+
+@pytest.mark.parametrize("form", ["frame", "csv", "jsonl", "parquet", "files"])
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_long_logs_are_read_in_parts(monkeypatch, shuffled, form, tmp_path):
+@pytest.mark.parametrize("gaps", [False, True])
+def test_long_logs_are_read_in_blocks(monkeypatch, shuffled, form, gaps, tmp_path):
     table = long_table().sample(frac=1, random_state=1) if shuffled else long_table()
     whole = gf.behaviour.read_log(table)
-    if form != "frame":
-        if form == "file with gaps":
-            table = pd.concat(
-                [table.head(9).assign(query=None), table, table.head(9).assign(doc=None)]
-            )
-        table.to_parquet(tmp_path / "log.parquet", row_group_size=2000)
-        table = tmp_path / "log.parquet"
-    monkeypatch.setattr("gainful.behaviour.log_rows._MOST_ROWS", 1000)
-    log = gf.behaviour.read_log(table, engine=gf.Engine(memory="64MB", threads=1))
+    if gaps:
+        table = pd.concat([table.head(9).assign(query=None), table, table.head(9).assign(doc=None)])
+    given = written(table, form, tmp_path)
+    monkeypatch.setattr("gainful.behaviour.log_rows._BLOCK_ROWS", 1000)
+    log = gf.behaviour.read_log(given, engine=gf.Engine(memory="64MB", threads=1))
     assert told(log) == told(whole)
     assert (log.lists, log.sessions) == (whole.lists, whole.sessions)
-    assert [oddity.count for oddity in log.oddities] == ([18] if form == "file with gaps" else [])
+    assert [oddity.count for oddity in log.oddities] == ([18] if gaps else [])
     for model in ("sdbn", "ubm"):  # which depend on the order of the rows
         grades = [
             gf.behaviour.click_judgments(part, model, rounds=500).grades for part in (log, whole)
@@ -464,11 +478,9 @@ def test_long_logs_are_read_in_parts(monkeypatch, shuffled, form, tmp_path):
         assert grades[0] == pytest.approx(grades[1])
 
 
-def test_pairs_with_the_same_hash_are_noticed(monkeypatch):
-    monkeypatch.setattr("gainful.behaviour.log_rows._PAIR", "hash(query)")
-    with pytest.raises(
-        gf.errors.InputError, match="pairs of query and document with different hashes"
-    ):
+def test_a_log_that_changes_while_it_is_read_is_noticed(monkeypatch):
+    monkeypatch.setattr("gainful.behaviour.log_rows._PAIR", "hash(query, doc, random())")
+    with pytest.raises(gf.errors.InputError, match="expected the same rows each time it is read"):
         gf.behaviour.read_log(rows())
 
 

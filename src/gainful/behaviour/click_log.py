@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gainful import arguments
 from gainful.arithmetic.kernels.click_models import ShownLists
 from gainful.arithmetic.kernels.numbered_keys import numbered
-from gainful.array_types import AnyArray, Bools, Floats, Ints
+from gainful.array_types import AnyArray, Floats, Ints
 from gainful.behaviour.log_rows import LogRows, rows_of_log
 from gainful.behaviour.log_tables import LogOptions, Oddity, Shape, shown_rows
 from gainful.errors import InputError
@@ -90,7 +90,7 @@ class ClickLog(Result):
     @property
     def clicks(self) -> int:
         """The number of clicked documents."""
-        return round(float(self.shown.by_rank(self.shown.clicks).sum()))
+        return round(self.shown.clicked)
 
     @property
     def ranks(self) -> tuple[RankOfLog, ...]:
@@ -189,7 +189,7 @@ def _collected(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     """Return the log of shown rows, with whole numbers for pairs, lists and sessions."""
     if shape.has_counts:
         return _of_counts(shape, options, session)
-    rows, names, total = rows_of_log(shape, session)
+    rows, named, total = rows_of_log(shape, session)
     oddities = [*shape.oddities]
     left_out = total - len(rows.columns["pair"])
     oddities.append(Oddity(left_out, "rows without a query or a document", "left out"))
@@ -199,6 +199,7 @@ def _collected(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
         rows.merge_repeats(oddities)
         _leave_out_bots(rows, options, oddities)
         oddities += _gaps(rows)
+    names = named(rows)
     if len(rows.columns["pair"]) < total:
         where = "that appear only in rows or sessions left out"
         names = _without_unseen(rows.columns, names, where, oddities)
@@ -229,9 +230,10 @@ def _first_position(least: float, options: LogOptions) -> int:
 
 def _of_counts(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     """Return a log of counts: each pair and rank has a row with a click and a row without one, weighted by the counts."""
-    rows, names, _ = rows_of_log(shape, session)
+    rows, named, _ = rows_of_log(shape, session)
+    names = named(rows)
     position, first = rows.columns["position"], 1
-    if not _known(position).any():
+    if np.isnan(position).all():
         position = np.ones(len(position))
     else:
         position = _whole_positions(position)
@@ -255,22 +257,17 @@ def _of_counts(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     return log
 
 
-def _whole_positions(position: Floats) -> Floats:
+def _whole_positions(position: AnyArray) -> AnyArray:
     """Return positions, which must be whole numbers of a plausible size."""
-    wrong = position[(position < 0) | (position > _MOST_POSITIONS)]
-    if not wrong.size and not _is_whole(position):
-        wrong = position[position != np.floor(position)]
-    if wrong.size:
+    wrong = [end for end in (position.min(), position.max()) if not 0 <= end <= _MOST_POSITIONS]
+    if not wrong and not _is_whole(position):
+        wrong = position[position != np.floor(position)][:1].tolist()
+    if wrong:
         raise InputError(
             "log, position", f"whole numbers from 0 or 1 to {_MOST_POSITIONS:,}", f"{float(wrong[0]):g}",
             "If another column contains the positions, name it: columns position=….",
         )  # fmt: skip
     return position
-
-
-def _known(position: AnyArray) -> Bools:
-    """Return which positions (n,) are known."""
-    return np.ones(len(position), bool) if _is_whole(position) else ~np.isnan(position)
 
 
 def _is_whole(position: AnyArray) -> bool:
@@ -279,19 +276,21 @@ def _is_whole(position: AnyArray) -> bool:
 
 def _set_ranks(rows: LogRows, shape: Shape, options: LogOptions, oddities: list[Oddity]) -> int:
     """Replace the positions of all rows by ranks from 1, and return the position of first documents."""
-    known = _known(rows.columns["position"])
-    if not known.any():
-        if shape.has_lists:
-            raise InputError(
-                "log", "the position of each document in its list", "none",
-                "Name its column: columns position=…. Without positions, count the clicks and impressions of each document.",
-            )  # fmt: skip
-        rows.columns["position"], known = np.ones(len(known), np.float32), np.ones(len(known), bool)
-    oddities.append(Oddity(int((~known).sum()), "rows without a position", "left out"))
-    rows.keep(known)
+    if not _is_whole(rows.columns["position"]):
+        known = ~np.isnan(rows.columns["position"])
+        if not known.any():
+            if shape.has_lists:
+                raise InputError(
+                    "log", "the position of each document in its list", "none",
+                    "Name its column: columns position=…. Without positions, count the clicks and impressions of each document.",
+                )  # fmt: skip
+            rows.columns["position"], known = np.ones(len(known), np.int32), ~known
+        oddities.append(Oddity(int((~known).sum()), "rows without a position", "left out"))
+        rows.keep(known)
     position = _whole_positions(rows.columns.pop("position"))
     first = _first_position(float(position.min()), options)
-    rows.columns["rank"] = position.astype(np.int32) + np.int32(1 - first)
+    ranks = position.astype(np.int32, copy=False)
+    rows.columns["rank"] = ranks if first else ranks + np.int32(1)
     return first
 
 
@@ -324,7 +323,8 @@ def _leave_out_bots(rows: LogRows, options: LogOptions, oddities: list[Oddity]) 
         return
     rows.owners, _ = numbered(rows.owners)
     owners = rows.owners
-    of_list = np.add.reduceat(rows.columns["value"] > 0, rows.starts[:-1], dtype=np.int64)
+    clicked = np.flatnonzero(rows.columns["value"] > 0)
+    of_list = np.diff(np.searchsorted(clicked, rows.starts))
     clicks = np.bincount(owners, of_list)
     limit = _BUSY if most is None else arguments.whole(most, "most_clicks", least=1)
     busy = int((clicks > limit).sum())
@@ -340,7 +340,7 @@ def _built(
 ) -> ClickLog:
     columns, values = rows.columns, rows.columns["value"]
     clicks = values > 0
-    has_weights = values.dtype != bool and bool((values[clicks] != 1).any())
+    has_weights = values.dtype.kind == "f" and bool((values[clicks] != 1).any())
     log = ClickLog(
         shape.name,
         ShownLists(columns["pair"], columns["rank"], clicks, rows.starts, len(names["query"])),

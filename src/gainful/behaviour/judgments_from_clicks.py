@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
+from gainful.arithmetic.cores import beside
 from gainful.arithmetic.kernels.click_intervals import interval
 from gainful.arithmetic.kernels.click_models import (
     MODELS,
@@ -271,11 +272,19 @@ def click_judgments(
     if fitted.rounds == most:
         warn(f"click_judgments: {model} was still changing after {most} rounds. Pass more rounds.")
     ends = np.array([(1 - share) / 2, 1 - (1 - share) / 2])
-    if dialect is None:
-        estimates, (low, high) = _estimates(fitted, read), _bounds(fitted, read, ends)
-    else:
-        estimates, low, high = DIALECTS[dialect](read.shown, ends)
-    grades, low, high = (_graded(values, limits) for values in (estimates, low, high))
+
+    counts: list[Floats] = []
+
+    def estimated() -> tuple[Floats, Floats, Floats]:
+        if dialect is not None:
+            return DIALECTS[dialect](read.shown, ends)
+        return _estimates(fitted, read), *_bounds(fitted, read, ends)
+
+    lists = read.shown
+    with beside(lambda: counts.extend([lists.sums(), lists.sums(lists.clicks)])):
+        estimates = estimated()
+    impressions, clicks = (np.rint(values).astype(np.int64) for values in counts)
+    grades, low, high = (_graded(values, limits) for values in estimates)
     changes = np.flatnonzero(read.queries[1:] != read.queries[:-1]) + 1
     offsets = np.concatenate([[0], changes, [len(read.queries)]]).astype(np.int64)
     return ClickJudgments(
@@ -286,8 +295,8 @@ def click_judgments(
         grades,
         low,
         high,
-        np.rint(read.shown.sums()).astype(np.int64),
-        np.rint(read.shown.sums(read.shown.clicks)).astype(np.int64),
+        impressions,
+        clicks,
         share,
         limits,
         fitted,

@@ -5,20 +5,23 @@ each session. Among a million of them, two have the same hash in one of 40 milli
 Long logs are read in parts, between which the engine may keep them on disk.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gainful.arithmetic.cores import in_parallel
-from gainful.arithmetic.kernels.numbered_keys import numbered
+from gainful.arithmetic.kernels.numbered_keys import KeyNumbers
 from gainful.array_types import AnyArray, Bools, Ints
 from gainful.behaviour.log_tables import Oddity, Shape
 from gainful.errors import InputError
 from gainful.rows.duckdb_engine import Columns, Session, reading_table
 
-_MOST_ROWS = 1 << 24  # read at once
-_BLOCK = 1 << 16  # lists that are sorted together
+_BLOCK_ROWS = 1 << 22  # that are numbered while the next ones are read
+_TAKEN = 1 << 18  # entries that are looked up together
+_BLOCK, _FEWEST_LISTS = 1 << 16, 1 << 12  # lists that are sorted together
 _PAIR = "hash(hash(query), hash(doc))"  # the engine hashes each text of a dictionary once
 
 
@@ -84,22 +87,26 @@ class LogRows:
         pairs, lists = self.columns["pair"], len(self.starts) - 1
         count = int(pairs.max()) + 1
 
-        def keys_of(first: int, end: int) -> Ints:
+        def keys_of(first: int, end: int, type_: type[np.integer[Any]]) -> AnyArray:
             """Return a key for each row of these lists; rows with the same document of a list have the same key."""
             begins = self.starts[first : end + 1]
-            keys = np.repeat(np.arange(end - first) * count, np.diff(begins))
-            return keys + pairs[begins[0] : begins[-1]]
+            keys = np.repeat(np.arange(end - first, dtype=type_) * type_(count), np.diff(begins))
+            keys += pairs[begins[0] : begins[-1]].astype(type_)
+            return keys
 
         def repeats_in(first: int) -> int:
             # Sorting is much faster than finding the order, which few logs need.
-            keys = np.sort(keys_of(first, min(first + _BLOCK, lists)))
+            keys = np.sort(keys_of(first, min(first + block, lists), type_))
             return int(np.count_nonzero(keys[1:] == keys[:-1]))
 
-        repeats = sum(in_parallel(repeats_in, range(0, lists, _BLOCK)))
+        short = (1 << 32) // count >= _FEWEST_LISTS  # sorting keys of 32 bits is faster still
+        type_ = np.uint32 if short else np.int64
+        block = min(_BLOCK, (1 << 32) // count) if short else _BLOCK
+        repeats = sum(in_parallel(repeats_in, range(0, lists, block)))
         oddities.append(Oddity(repeats, "documents shown again in the same list", "counted once, at their first position"))  # fmt: skip
         if not repeats:
             return
-        keys = keys_of(0, lists)
+        keys = keys_of(0, lists, np.int64)
         order = np.argsort(keys, kind="stable")
         again = np.concatenate([[False], np.diff(keys[order]) == 0])
         leaders = order[~again][np.cumsum(~again) - 1]
@@ -111,69 +118,116 @@ class LogRows:
         self.keep(kept)
 
 
-def rows_of_log(shape: Shape, session: Session) -> tuple[LogRows, Columns, int]:
-    """Return the rows with a query and a document, the query and doc (p,) of each pair, and the number of all rows."""
+def rows_of_log(
+    shape: Shape, session: Session
+) -> tuple[LogRows, Callable[[LogRows], Columns], int]:
+    """Return the rows with a query and a document, a function, and the number of all rows.
+
+    The function gives the pairs of these rows their final numbers, and returns the query and doc (p,) of each
+    pair. Until it is called, the engine reads these texts, while the rows can be worked on.
+    """
     with reading_table("log"):
-        rows = session.name("rows")
-        session.execute(f"CREATE TEMP VIEW {rows} AS {shape.select}")
-        ((total,),) = session.rows(f"SELECT count(*) FROM {rows}")
-        source = f"FROM {rows} WHERE query IS NOT NULL AND doc IS NOT NULL"
-        if shape.has_numbers and not _has_nulls(rows, session):
-            source = f"FROM {rows} WHERE true"
-        parts: list[LogRows] = []
-        hashes: list[AnyArray] = []  # of the pairs of each part
-        places: list[Ints] = []  # of a row of each of them
-        marks: list[AnyArray] = []  # of that row
-        pair_count = row_count = 0
-        for columns in _parts(shape, source, int(total), session):
-            numbers, distinct = numbered(columns.pop("key"))
-            chosen = _any_row(numbers, len(distinct))
-            hashes.append(distinct)
-            places.append(chosen.astype(np.int64) + row_count)
-            marks.append(distinct ^ columns["list"][chosen] if shape.has_lists else distinct)
-            columns["pair"] = numbers + np.int32(pair_count) if pair_count else numbers
-            pair_count += len(distinct)
-            row_count += len(numbers)
-            parts.append(_in_lists(columns))
-        if not pair_count:
-            raise InputError("log", "at least one row with a query and a document", "none")
-        pairs, distinct = np.arange(pair_count), hashes[0]
-        if len(parts) > 1:
-            pairs, distinct = numbered(np.concatenate(hashes))
-        first = _any_row(pairs, len(distinct))
-        if shape.has_numbers and row_count == total:
-            table = session.register("chosen", {"row": np.concatenate(places)[first]})
-            select = (
-                f"SELECT query, doc, {_PAIR} AS key {source} AND row IN (SELECT row FROM {table})"
-            )
-        else:  # a mark makes it possible to skip the texts of all other rows
-            mark = f"xor({_PAIR}, list)" if shape.has_lists else _PAIR
-            table = session.register("chosen", {"mark": np.concatenate(marks)[first]})
-            select = f"SELECT DISTINCT query, doc, {_PAIR} AS key {source} AND {mark} IN (SELECT mark FROM {table})"
-        names, order = _names(select, distinct, session)
-    joined = _joined(parts)
-    joined.columns["pair"] = order[pairs][joined.columns["pair"]]
-    return joined, names, int(total)
+        source = _source(shape, session)
+        blocks: list[LogRows] = []
+        known = KeyNumbers()  # of the pairs
+        places: list[AnyArray] = []  # of a row of each of them
+        read = 0
+        select = f"SELECT {_numbers(shape, source)} FROM {source.name}"
+        with closing(session.blocks(select, _BLOCK_ROWS)) as found:
+            for columns in found:
+                numbers, new = known.add(columns.pop("key"))
+                places.append(new.astype(np.int64) + read)
+                read += len(numbers)
+                blocks.append(_in_lists(columns | {"pair": numbers}))
+        table = session.register("chosen", {"number": np.concatenate(places)})
+        select = f"SELECT query, doc, {_PAIR} AS key FROM {source.name} WHERE {source.number} IN (SELECT number FROM {table})"
+        teams = _teams(source, session) if shape.has_teams else None
+        waited = session.begin(lambda: _names(select, known, session))
+        joined = _joined(blocks)
+        if teams is not None:
+            keys, names = teams
+            joined.columns["team"] = names[np.searchsorted(keys, joined.columns["team"])]
+
+    def named(rows: LogRows) -> Columns:
+        with reading_table("log"):
+            names, order = waited()
+        pairs, numbers = rows.columns["pair"], np.empty(len(rows.columns["pair"]), np.int32)
+
+        def number(start: int) -> None:
+            numbers[start : start + _TAKEN] = order.take(pairs[start : start + _TAKEN])
+
+        in_parallel(number, range(0, len(pairs), _TAKEN))
+        rows.columns["pair"] = numbers
+        return names
+
+    return joined, named, source.total
 
 
-def _any_row(numbers: AnyArray, count: int) -> AnyArray:
-    """Return any row (p,) of each number (n,)."""
-    rows: AnyArray = np.empty(count, np.int32)
-    rows[numbers] = np.arange(len(numbers), dtype=np.int32)
-    return rows
+def _teams(source: "_Source", session: Session) -> tuple[AnyArray, AnyArray]:
+    """Return the hashes of all teams, in order, and their names."""
+    teams = session.rows(f"SELECT DISTINCT hash(team) AS key, team FROM {source.name} ORDER BY key")
+    keys, names = zip(*teams, strict=True)
+    return np.array(keys, np.uint64), np.array(names, object)
 
 
-def _has_nulls(rows: str, session: Session) -> bool:
-    """Return whether some rows lack a query or a document, which the metadata of a Parquet file tell without reading it."""
-    ((most, queries, docs),) = session.rows(
-        f"SELECT count(*), count(query), count(doc) FROM {rows}"
-    )
-    return bool(queries < most or docs < most)
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Rows with a query and a document, which the engine can look up by their numbers.
+
+    Attributes:
+        name: the view.
+        number: SQL for the number of a row, from 0.
+        total: the number of all rows, including those without a query or a document.
+        has_positions: whether all rows have a position.
+    """
+
+    name: str
+    number: str
+    total: int
+    has_positions: bool
 
 
-def _numbers(shape: Shape) -> str:
-    """Return SQL for the columns of the arrays."""
-    columns = [f"{_PAIR} AS key", "position"]
+def _source(shape: Shape, session: Session) -> _Source:
+    """Return the rows that count; those in Parquet files stay there, unless some lack a query or a document."""
+
+    def counts(table: str) -> list[int]:
+        ((*numbers,),) = session.rows(
+            f"SELECT count(*), count(query), count(doc), count(position) FROM {table}"
+        )
+        return numbers
+
+    rows = session.name("rows")
+    session.execute(f"CREATE TEMP VIEW {rows} AS {shape.select}")
+    if shape.files:
+        total, queries, docs, positions = counts(rows)  # the metadata of the files contain them
+        if queries == docs == total > 0:
+            number = "row"
+            if shape.files > 1:
+                sizes = session.rows(f"SELECT file, count(*) FROM {rows} GROUP BY file")
+                ends = np.cumsum([dict(sizes).get(file, 0) for file in range(shape.files)])
+                number = f"(row + {[0, *ends.tolist()]}[CAST(file AS INT) + 1])"
+            return _Source(rows, number, total, positions == total)
+    stored = session.name("stored")
+    without = "EXCLUDE (file, row)" if shape.files else ""
+    session.execute(f"CREATE TEMP TABLE {stored} AS SELECT * {without} FROM {rows}")
+    total, queries, docs, positions = counts(stored)
+    kept = total
+    if min(queries, docs) < total:
+        all_rows, stored = stored, session.name("stored")
+        session.execute(
+            f"CREATE TEMP TABLE {stored} AS FROM {all_rows} WHERE query IS NOT NULL AND doc IS NOT NULL"
+        )
+        session.drop(all_rows)
+        kept, *_, positions = counts(stored)
+    if not kept:
+        raise InputError("log", "at least one row with a query and a document", "none")
+    return _Source(stored, "rowid", total, positions == kept)
+
+
+def _numbers(shape: Shape, source: _Source) -> str:
+    """Return SQL for the columns of the arrays; an unknown position is NaN."""
+    position = "position" if source.has_positions else "coalesce(CAST(position AS FLOAT), 'nan'::FLOAT) AS position"  # fmt: skip
+    columns = [f"{_PAIR} AS key", position]
     if shape.has_counts:
         columns += ["shown", "clicked"]
     else:
@@ -182,37 +236,10 @@ def _numbers(shape: Shape) -> str:
             ("list", shape.has_lists),
             ("owner", shape.has_owners),
             ("coalesce(propensity, 'nan'::DOUBLE) AS propensity", shape.has_propensities),
-            ("team", shape.has_teams),
+            ("hash(team) AS team", shape.has_teams),
         ):
             columns += [column] if there else []
     return ", ".join(columns)
-
-
-def _parts(shape: Shape, source: str, total: int, session: Session) -> Iterator[Columns]:
-    """Yield the rows of the log, in parts of a bounded size."""
-    select = f"SELECT {_numbers(shape)} {source}"
-    starts = range(0, total, _MOST_ROWS)
-    if len(starts) <= 1:
-        yield _columns(select, session)
-    elif shape.has_numbers:  # the engine skips the other parts of the file
-        for start in starts:
-            yield _columns(f"{select} AND row >= {start} AND row < {start + _MOST_ROWS}", session)
-    else:
-        table = session.name("numbers")
-        session.execute(f"CREATE TEMP TABLE {table} AS {select}")
-        for start in starts:
-            part = f"WHERE rowid >= {start} AND rowid < {start + _MOST_ROWS}"
-            yield _columns(f"SELECT * FROM {table} {part}", session)
-        session.drop(table)
-
-
-def _columns(select: str, session: Session) -> Columns:
-    """Return the columns of a query; unknown positions are NaN."""
-    columns = session.masked_columns(select)
-    position = columns["position"]
-    if np.ma.is_masked(position):
-        columns["position"] = np.ma.filled(position.astype(np.float32), np.nan)
-    return {name: np.ma.getdata(column) for name, column in columns.items()}
 
 
 def _in_lists(columns: Columns) -> LogRows:
@@ -226,21 +253,22 @@ def _in_lists(columns: Columns) -> LogRows:
     return LogRows(columns, np.append(heads, count), lists[heads], of_lists)
 
 
-def _joined(parts: list[LogRows]) -> LogRows:
-    """Return the rows of all parts, and empty the parts."""
-    if len(parts) == 1:
-        return parts[0]
-    names = [*parts[0].columns]
-    sizes = [len(part.columns["pair"]) for part in parts]
-    before = np.cumsum([0, *sizes])
-    columns = {name: np.concatenate([part.columns.pop(name) for part in parts]) for name in names}
+def _joined(blocks: list[LogRows]) -> LogRows:
+    """Return the rows of all blocks, and empty the blocks."""
+    if len(blocks) == 1:
+        return blocks[0]
+    before = np.cumsum([0, *(len(block.columns["pair"]) for block in blocks)])
+    columns = {
+        name: np.concatenate([block.columns.pop(name) for block in blocks])
+        for name in [*blocks[0].columns]
+    }
     heads = np.concatenate(
-        [part.starts[:-1] + start for part, start in zip(parts, before, strict=False)]
+        [block.starts[:-1] + start for block, start in zip(blocks, before, strict=False)]
     )
-    lists = _one_array([part.lists for part in parts])
-    owners = _one_array([part.owners for part in parts])
+    lists = _one_array([block.lists for block in blocks])
+    owners = _one_array([block.owners for block in blocks])
     joined = LogRows(columns, np.append(heads, before[-1]), lists, owners)
-    if lists is not None:  # a list may continue in the next part
+    if lists is not None:  # a list may continue in the next block
         chosen = np.flatnonzero(np.append(True, lists[1:] != lists[:-1]))
         joined.choose_lists(np.append(heads[chosen], before[-1]), chosen)
     return joined
@@ -251,12 +279,12 @@ def _one_array(arrays: Sequence[AnyArray | None]) -> AnyArray | None:
     return np.concatenate(known) if known else None
 
 
-def _names(select: str, hashes: AnyArray, session: Session) -> tuple[Columns, AnyArray]:
-    """Return the query and doc (p,) of each pair, in order, and the place (p,) of each pair among them.
+def _names(select: str, known: KeyNumbers, session: Session) -> tuple[Columns, AnyArray]:
+    """Return the query and doc (p,) of each pair, in order, and the place (p,) among them of each number of a pair.
 
     Args:
         select: SQL for the query, the doc and the hash of each pair.
-        hashes: (p,) of each pair, in order.
+        known: the numbers of the hashes.
         session: the engine's session.
     """
     names, of_queries = session.name("names"), session.name("queries")
@@ -271,10 +299,9 @@ def _names(select: str, hashes: AnyArray, session: Session) -> tuple[Columns, An
         f"SELECT place, doc, key FROM {names} JOIN {of_queries} USING (query) ORDER BY place, doc"
     )
     keys = pairs["key"]
-    places = np.argsort(keys).astype(np.int32)
-    if not np.array_equal(keys[places], hashes):
-        raise InputError(
-            "log", "pairs of query and document with different hashes, and the same rows each time", "others",
-            "Write the log to a file, with a prefix to all ids if this persists.",
-        )  # fmt: skip
+    in_order = np.argsort(keys).astype(np.int32)
+    if not np.array_equal(keys[in_order], known.keys):
+        raise InputError("log", "the same rows each time it is read", "others", "Don't change the log while it is read.")  # fmt: skip
+    places = np.empty(len(in_order), np.int32)
+    places[known.numbers] = in_order
     return {"query": queries[pairs["place"]], "doc": pairs["doc"]}, places

@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, TypedDict
 
 from gainful import arguments
@@ -25,7 +24,7 @@ from gainful.rows.duckdb_engine import (
     quoted,
     reading_table,
 )
-from gainful.rows.files import LocalFile, is_parquet, path_of
+from gainful.rows.files import LocalFile, path_of
 from gainful.rows.input_types import TableLike
 from gainful.rows.keys_of_several_columns import columns_of_key, joined_columns, keys_in_sql
 from gainful.rows.parquet_and_frame_tables import (
@@ -42,7 +41,7 @@ IMPRESSIONS = ("impression", "impressions", "view", "view_item_list", "shown", "
 _JSON = (b"{", b"[")
 _MINUTE = 60.0
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-_ROW_NUMBER = "file_row_number"  # a column that the engine adds to Parquet files
+_FILE, _ROW = "file_index", "file_row_number"  # columns that the engine adds to Parquet files
 
 
 class LogOptions(TypedDict, total=False):
@@ -101,7 +100,7 @@ class LogTable:
         columns: the columns with a role, by role.
         types: the engine's types of all columns, by name.
         own_names: the caller's column names, by role.
-        has_numbers: whether the engine can look rows up by their numbers, as in a Parquet file.
+        files: the number of Parquet files that it is in, where the engine can look rows up by their numbers; 0 otherwise.
     """
 
     name: str
@@ -109,7 +108,7 @@ class LogTable:
     columns: Mapping[str, str]
     types: Mapping[str, str]
     own_names: Mapping[str, str] = field(default_factory=dict)
-    has_numbers: bool = False
+    files: int = 0
 
     def has(self, *roles: str) -> bool:
         """Return whether there is a column for each of these roles."""
@@ -142,10 +141,11 @@ class LogTable:
         return f"CAST({self.number('position')} AS FLOAT)"
 
     def is_clicked(self) -> str:
-        """Return SQL for whether the document of a row was clicked."""
+        """Return SQL for whether the document of a row was clicked, as 1 or 0."""
+        clicks = f"coalesce(nullif({self.number('clicks')}, 'nan'::DOUBLE), 0) > 0"
         if self.has_type("clicks", "BOOLEAN", *_WHOLE):
-            return f"coalesce({name_quoted(self.columns['clicks'])} > 0, false)"
-        return f"coalesce(nullif({self.number('clicks')}, 'nan'::DOUBLE), 0) > 0"
+            clicks = f"coalesce({name_quoted(self.columns['clicks'])} > 0, false)"
+        return f"CAST({clicks} AS TINYINT)"
 
     def seconds(self, role: str = "time") -> str:
         """Return SQL for a time in seconds since 1970; NULL if the table lacks the column."""
@@ -177,7 +177,10 @@ def opened_table(
 ) -> Iterator[LogTable]:
     """Open a table of any kind in the engine, with the roles of its columns."""
     with reading_table(name):
-        source = _relation(given, name, session)
+        if isinstance(given, str | os.PathLike):
+            source, files = _file_relation(path_of(given), session)
+        else:
+            source, files = _relation(given, name, session), 0
         relation, types = _flattened(source, session, name)
         keys = joined_columns([text for text in columns.values() if isinstance(text, str)])
         joined = keys_in_sql(keys, types, lambda sql: session.rows(f"{sql} {relation}"))
@@ -185,22 +188,12 @@ def opened_table(
             parts = {part for key in keys for part in columns_of_key(key)}
             relation = f"FROM (SELECT * EXCLUDE ({', '.join(map(name_quoted, parts))}), {joined} {relation})"
             types = dict(described_columns(relation, session, name))
-        has_numbers = (
-            relation == source and _is_one_parquet_file(given) and _ROW_NUMBER not in types
-        )
-        yield LogTable(name, relation, _roles([*types], columns, name), types, columns, has_numbers)
-
-
-def _is_one_parquet_file(given: object) -> bool:
-    if not isinstance(given, str | os.PathLike):
-        return False
-    path = Path(path_of(given))
-    return path.is_file() and is_parquet(path)
+        if relation != source or {_FILE, _ROW} & {*types}:
+            files = 0
+        yield LogTable(name, relation, _roles([*types], columns, name), types, columns, files)
 
 
 def _relation(given: Any, name: str, session: Session) -> str:
-    if isinstance(given, str | os.PathLike):
-        return _file_relation(path_of(given), session)
     if isinstance(given, list | tuple):
         if not given or not all(isinstance(row, Mapping) for row in given):
             raise InputError(name, "a list of dicts, one per row", shown(given))
@@ -220,18 +213,19 @@ def _relation(given: Any, name: str, session: Session) -> str:
     return f"FROM {registered(session, given, table, 'log', name)}"
 
 
-def _file_relation(name: str, session: Session) -> str:
+def _file_relation(name: str, session: Session) -> tuple[str, int]:
+    """Return SQL for the table in a file or at an address, and the number of its Parquet files."""
     file = table_or_text(name, session)
     if not isinstance(file, LocalFile):
-        return file.relation
+        return file.relation, len(file.parts) if file.files else 0
     with file.path.open("rb") as opened:
         head = opened.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head:
         raise InputError(name, "a log with at least one row", "an empty file")
     quoted_path = file_quoted(file.path, session)
     if head.startswith(_JSON):
-        return f"FROM read_json({quoted_path}, sample_size=-1)"
-    return f"FROM read_csv({quoted_path}, header=true, all_varchar=true, sample_size=2000)"
+        return f"FROM read_json({quoted_path}, sample_size=-1)", 0
+    return f"FROM read_csv({quoted_path}, header=true, all_varchar=true, sample_size=2000)", 0
 
 
 def _flattened(relation: str, session: Session, name: str) -> tuple[str, dict[str, str]]:
@@ -294,8 +288,8 @@ class Shape:
         has_lists: whether the list of each row is known.
         has_owners: whether lists have a session or a user.
         has_counts: whether the rows are counts.
-        has_numbers: whether there is a column row, with the number of each row, from 0, by which the engine can look
-            it up.
+        files: the number of Parquet files, if there are columns file and row, with numbers from 0, by which the engine
+            can look up rows; 0 otherwise.
         oddities: anything odd that was noticed so far.
     """
 
@@ -306,7 +300,7 @@ class Shape:
     has_counts: bool = False
     has_propensities: bool = False
     has_teams: bool = False
-    has_numbers: bool = False
+    files: int = 0
     oddities: tuple["Oddity", ...] = ()
 
 
@@ -415,7 +409,7 @@ def _counts(table: LogTable, session: Session) -> Shape:
         f"SELECT {table.text('query')} AS query, {table.text('doc')} AS doc, {table.position()} AS position, "
         f"{shown_} AS shown, {clicked} AS clicked {table.relation}"
     )
-    wrong = f"SELECT query, doc, shown, clicked FROM ({select}) WHERE NOT (clicked >= 0 AND clicked <= shown) LIMIT 1"
+    wrong = f"SELECT query, doc, shown, clicked FROM ({select}) WHERE (clicked >= 0 AND clicked <= shown) IS NOT TRUE LIMIT 1"
     with reading_table(table.name):
         odd = session.rows(wrong)
     if odd:
@@ -461,11 +455,11 @@ def _lists(table: LogTable, session: Session) -> Shape:
     )
     flat = f"SELECT list, query, clicked, owner, team, unnest(shown) AS doc, generate_subscripts(shown, 1) AS place FROM {row}"
     select = (
-        f"SELECT hash(list) AS list, query, doc, place AS position, {is_clicked} AS value, owner, "
+        f"SELECT hash(list) AS list, query, doc, place AS position, CAST({is_clicked} AS TINYINT) AS value, owner, "
         f"CAST(NULL AS DOUBLE) AS propensity, team FROM ({flat})"
     )
     with reading_table(table.name):
-        ((matched,),) = session.rows(f"SELECT count(*) FILTER (value) FROM ({select})")
+        ((matched,),) = session.rows(f"SELECT coalesce(sum(value), 0) FROM ({select})")
         ((repeats,),) = session.rows(
             f"SELECT coalesce(sum(len(clicked) - len(list_distinct(clicked))), 0) FROM {row}"
         )
@@ -552,11 +546,11 @@ def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
         f"{table.position()} AS position, {value} AS value, {_owner(table)} AS owner, "
         f"{table.number('propensity')} AS propensity, {table.text('team')} AS team"
     )
-    has_numbers = table.has_numbers and relation == table.relation
-    select += f", {_ROW_NUMBER} AS row {relation}" if has_numbers else f" {relation}"
+    files = table.files if relation == table.relation else 0
+    select += f", {_FILE} AS file, {_ROW} AS row {relation}" if files else f" {relation}"
     return Shape(
         "a shown document", select, has_lists=has_lists, has_owners=_has_owner(table),
-        has_propensities=table.has("propensity"), has_teams=table.has("team"), has_numbers=has_numbers,
+        has_propensities=table.has("propensity"), has_teams=table.has("team"), files=files,
         oddities=oddities,
     )  # fmt: skip
 
@@ -641,7 +635,7 @@ def _events(
             f"{table.seconds()} AS moment, {_owner(table)} AS owner, {table.number('propensity')} AS propensity {table.relation}"
         )
     if lists is None:
-        source = "SELECT CAST(NULL AS VARCHAR) AS list, '' AS doc, 0.0 AS position WHERE false"
+        source = "SELECT CAST(NULL AS VARCHAR) AS list, '' AS doc, CAST(0 AS DOUBLE) AS position WHERE false"
         heads = f"SELECT list, query, owner FROM {events}"
     else:
         source = _shown_of(lists)

@@ -6,7 +6,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from gainful import arguments
 from gainful.array_types import AnyArray
 from gainful.errors import GainfulError, InputError
 from gainful.message_texts import shown
+from gainful.rows.arrow_numbers import StreamError, blocks_of_numbers
 from gainful.rows.temporary_files import Temporary, no_room, temporary_folder
 
 if TYPE_CHECKING:
@@ -91,6 +92,28 @@ atexit.register(_close_idle)
 
 class EngineError(Exception):
     """The engine's error when it can't read, or the error of text that can't be passed to it."""
+
+
+@contextmanager
+def _engine_errors(spilled: Path) -> Iterator[None]:
+    """Turn errors of the engine, which spills to this folder, into ours."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException as problem:
+        if _FULL in str(problem):
+            raise no_room(said(problem)) from None
+        raise InputError(
+            "engine, memory",
+            "room for the tables",
+            said(problem),
+            "Raise the memory limit, or lower the number of threads.",
+        ) from None
+    except (duckdb.Error, StreamError, UnicodeError) as problem:
+        if isinstance(problem, duckdb.IOException) and str(spilled) in str(problem):
+            raise no_room(reason_of(problem)) from None
+        raise EngineError(str(problem)) from problem
 
 
 @contextmanager
@@ -208,6 +231,39 @@ class Session:
     def masked_columns(self, sql: str, values: Sequence[object] = ()) -> Columns:
         """Return the columns of a query as arrays, in which missing values are masked."""
         return self._run(sql, values, lambda ran: ran.fetchnumpy())
+
+    def begin(self, work: Callable[[], Result]) -> Callable[[], Result]:
+        """Start work on the engine's thread, where it may run statements; return a function that waits for its result.
+
+        Until then, the caller may do other work, but runs no statements.
+        """
+        if self._worker is None:
+            self._worker = _Worker()
+        self._worker.begin(work)
+        return self._waited
+
+    def blocks(self, sql: str, size: int) -> Generator[Columns, None, None]:
+        """Yield the columns of a query as arrays, in blocks of so many rows, while the next one is read.
+
+        The columns contain numbers and no missing values.
+        """
+
+        def stream() -> object:
+            return self.connection.sql(sql).__arrow_c_stream__()
+
+        def read() -> Columns | None:
+            with _engine_errors(self._spilled):
+                return next(blocks, None)
+
+        blocks = blocks_of_numbers(stream, size)
+        waited = self.begin(read)
+        try:
+            while (block := waited()) is not None:
+                waited = self.begin(read)
+                yield block
+        finally:
+            if self._has_stopped():
+                blocks.close()
 
     def prepare_writing(self) -> None:
         """Make the engine write in a way that can be interrupted.
@@ -356,33 +412,22 @@ class Session:
         values: Sequence[object],
         fetch: "Callable[[duckdb.DuckDBPyConnection], Result]",
     ) -> Result:
-        import duckdb
-
         connection, parameters = self.connection, list(values) if values else None
-        try:
+        with _engine_errors(self._spilled):
             found = self._done(lambda: fetch(connection.execute(sql, parameters)))
-        except duckdb.OutOfMemoryException as problem:
-            if _FULL in str(problem):
-                raise no_room(said(problem)) from None
-            raise InputError(
-                "engine, memory",
-                "room for the tables",
-                said(problem),
-                "Raise the memory limit, or lower the number of threads.",
-            ) from None
-        except (duckdb.Error, UnicodeError) as problem:
-            if isinstance(problem, duckdb.IOException) and str(self._spilled) in str(problem):
-                raise no_room(reason_of(problem)) from None
-            raise EngineError(str(problem)) from problem
         if made := _MADE.match(sql):
             self._made[made[2]] = made[1]
         return found
 
     def _done(self, work: Callable[[], Result]) -> Result:
         """Run work on the worker thread, and wait so that signals can arrive."""
-        if self._worker is None:
-            self._worker = _Worker()
-        self._worker.begin(work)
+        if self._worker is not None and self._worker.is_current:
+            return work()
+        return self.begin(work)()
+
+    def _waited(self) -> Any:
+        """Wait for the worker thread, and return the result of its work."""
+        assert self._worker is not None  # noqa: S101 - it has begun
         try:
             while not self._worker.wait(_POLL):
                 if self._progress is not None and (share := self.connection.query_progress()) >= 0:
@@ -390,8 +435,7 @@ class Session:
         except BaseException:  # Ctrl-C, another signal, or an exception in the progress callback
             self._has_stopped()
             raise
-        result: Result = self._worker.result()
-        return result
+        return self._worker.result()
 
     def _has_stopped(self) -> bool:
         """Stop the engine's current work, if any, and return whether it has stopped."""
@@ -431,7 +475,13 @@ class _Worker:
         self._running = threading.Lock()  # a bare lock is faster than an event
         self._given_up = False
         # A daemon, because the process must not wait at its end for work that didn't stop.
-        threading.Thread(target=self._run, name="gainful engine", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="gainful engine", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this is called on the thread."""
+        return threading.current_thread() is self._thread
 
     def begin(self, work: Callable[[], object]) -> None:
         """Start a piece of work; the last one is done."""

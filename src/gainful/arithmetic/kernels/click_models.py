@@ -79,6 +79,13 @@ class ShownLists:
         """The weighted number of rows."""
         return float(len(self.pairs) if self.weights is None else self.weights.sum())
 
+    @property
+    def clicked(self) -> float:
+        """The weighted number of clicked rows."""
+        if self.weights is None:
+            return float(np.count_nonzero(self.clicks))
+        return float(self.weights[self.clicks].sum())
+
     def weighted(self, values: Floats | Bools) -> Floats:
         """Return values (n,) times the weights of their rows."""
         return (
@@ -109,6 +116,13 @@ class ShownLists:
         before = np.searchsorted(rows, self.starts)  # clicks above the rows of each list
         last: Ints = np.append(-1, rows)[before[1:]]
         return np.maximum(last, self.starts[:-1] - 1)
+
+    def between(self, first: int, end: int) -> "ShownLists":
+        """Return the lists from one place to another, as views."""
+        starts = self.starts[first : end + 1]
+        rows = slice(int(starts[0]), int(starts[-1]))
+        weights = None if self.weights is None else self.weights[rows]
+        return ShownLists(self.pairs[rows], self.ranks[rows], self.clicks[rows], starts - starts[0], self.count, weights)  # fmt: skip
 
     def part(self, chosen: Bools) -> "ShownLists":
         """Return the chosen (m,) lists, with the same pairs."""
@@ -417,10 +431,16 @@ def _clicks_before(lists: ShownLists) -> Ints:
 
 def _last_click_counts(lists: ShownLists) -> tuple[Bools, Bools]:
     """Return which rows (n,) reach down to their list's last click, and which are that click."""
-    last = lists.last_clicks()
-    is_last = np.zeros(len(lists.pairs), bool)
-    is_last[last[last >= lists.starts[:-1]]] = True
-    return _down_to(lists, last), is_last
+    seen, is_last = np.empty(len(lists.pairs), bool), np.zeros(len(lists.pairs), bool)
+
+    def mark(first: int) -> None:
+        some = lists.between(first, first + _BLOCK)
+        begin, last = lists.starts[first], some.last_clicks()
+        is_last[begin + last[last >= some.starts[:-1]]] = True
+        seen[begin : begin + len(some.pairs)] = _down_to(some, last)
+
+    in_parallel(mark, range(0, len(lists.starts) - 1, _BLOCK))
+    return seen, is_last
 
 
 def _fit_dcm(lists: ShownLists, how: Fitting) -> FittedModel:
@@ -437,12 +457,11 @@ def _examined_by_dcm(lists: ShownLists, model: FittedModel) -> Floats:
 
 def _fit_sdbn(lists: ShownLists, how: Fitting) -> FittedModel:
     seen, is_last = _last_click_counts(lists)
-    clicks = lists.sums(lists.clicks)
-    return FittedModel(
-        "sdbn",
-        how.counts(clicks, lists.sums(seen)),
-        satisfaction=how.counts(lists.sums(is_last), clicks),
+    clicks, down, last = in_parallel(lists.sums, [lists.clicks, seen, is_last])
+    attraction, satisfaction = in_parallel(
+        lambda counts: how.counts(*counts), [(clicks, down), (last, clicks)]
     )
+    return FittedModel("sdbn", attraction, satisfaction=satisfaction)
 
 
 def _examined_by_dbn(lists: ShownLists, model: FittedModel) -> Floats:

@@ -21,24 +21,96 @@ def numbered(keys: AnyArray) -> tuple[AnyArray, AnyArray]:
     >>> numbers.tolist(), distinct.tolist()
     ([1, 0, 1], [3, 7])
     """
+    distinct = _distinct(keys)
+    return _places(keys, distinct, None), distinct
+
+
+def _distinct(keys: AnyArray) -> AnyArray:
+    """Return the distinct keys, in order."""
     in_order = np.sort(keys)
-    distinct = in_order[np.append(np.ones(min(len(keys), 1), bool), in_order[1:] != in_order[:-1])]
-    del in_order
+    is_first = np.append(np.ones(min(len(keys), 1), bool), in_order[1:] != in_order[:-1])
+    distinct: AnyArray = in_order[is_first]
+    return distinct
+
+
+def _places(keys: AnyArray, distinct: AnyArray, unknown: list[AnyArray] | None) -> AnyArray:
+    """Return the place (n,) of each key among distinct keys in order.
+
+    Args:
+        keys: (n,).
+        distinct: (p,), at least one unless there are no keys.
+        unknown: gets the rows of keys that aren't among them, block by block; None if all are.
+    """
     bits = min(len(distinct).bit_length() + 1, _MOST_BITS)
     shift = np.uint64(64 - bits)
     sizes = np.bincount((distinct >> shift).astype(np.int64), minlength=1 << bits)
     first = np.minimum(np.cumsum(sizes) - sizes, len(distinct) - 1).astype(np.int32)
-    numbers: AnyArray = np.empty(len(keys), np.int32)
+    places: AnyArray = np.empty(len(keys), np.int32)
 
-    def number(start: int) -> None:
+    def place(start: int) -> None:
         block = keys[start : start + _BLOCK]
-        places = first.take((block >> shift).view(np.int64))
-        others = np.flatnonzero(distinct.take(places) != block)
+        near = first.take((block >> shift).view(np.int64))
+        others = np.flatnonzero(distinct.take(near) != block)
         for _ in range(_STEPS):
-            places[others] += 1
-            others = others[distinct.take(places[others]) != block[others]]
-        places[others] = np.searchsorted(distinct, block[others])
-        numbers[start : start + _BLOCK] = places
+            near[others] = np.minimum(near[others] + 1, len(distinct) - 1)
+            others = others[distinct.take(near[others]) != block[others]]
+        far = np.searchsorted(distinct, block[others])
+        near[others] = np.minimum(far, len(distinct) - 1)
+        if unknown is not None:
+            unknown.append(start + others[distinct.take(near[others]) != block[others]])
+        places[start : start + _BLOCK] = near
 
-    in_parallel(number, range(0, len(keys), _BLOCK))
-    return numbers, distinct
+    in_parallel(place, range(0, len(keys), _BLOCK))
+    return places
+
+
+class KeyNumbers:
+    """Numbers from 0 for the distinct keys in blocks of keys, in which only keys that are new are sorted.
+
+    Attributes:
+        keys: (p,) the distinct keys, in order.
+        numbers: (p,) the number of each.
+
+    >>> known = KeyNumbers()
+    >>> known.add(np.array([7, 3, 7], np.uint64))[0].tolist()
+    [1, 0, 1]
+    >>> numbers, rows = known.add(np.array([3, 5, 7], np.uint64))
+    >>> numbers.tolist(), rows.tolist()
+    ([0, 2, 1], [1])
+    """
+
+    def __init__(self) -> None:
+        self.keys: AnyArray = np.empty(0, np.uint64)
+        self.numbers: AnyArray = np.empty(0, np.int32)
+
+    def add(self, keys: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Return the number (n,) of each key, and a row of each key that is new, by their numbers."""
+        count = len(self.keys)
+        if not count:
+            numbers, self.keys = numbered(keys)
+            self.numbers = np.arange(len(self.keys), dtype=np.int32)
+            return numbers, _any_row(numbers, len(self.keys))
+        missing: list[AnyArray] = []
+        places = _places(keys, self.keys, missing)
+        numbers = np.empty(len(keys), np.int32)
+
+        def number(start: int) -> None:
+            numbers[start : start + _BLOCK] = self.numbers.take(places[start : start + _BLOCK])
+
+        in_parallel(number, range(0, len(keys), _BLOCK))
+        unknown = np.concatenate(missing)
+        others, new = numbered(keys[unknown])
+        numbers[unknown] = others + np.int32(count)
+        self.keys = np.concatenate([self.keys, new])
+        order = np.argsort(self.keys, kind="stable")  # of two series in order
+        self.keys = self.keys[order]
+        added = np.arange(count, count + len(new), dtype=np.int32)
+        self.numbers = np.concatenate([self.numbers, added])[order]
+        return numbers, unknown[_any_row(others, len(new))]
+
+
+def _any_row(numbers: AnyArray, count: int) -> AnyArray:
+    """Return any row (p,) of each number (n,)."""
+    rows: AnyArray = np.empty(count, np.int32)
+    rows[numbers] = np.arange(len(numbers), dtype=np.int32)
+    return rows
