@@ -6,7 +6,7 @@ needs them.
 
 import math
 import struct
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
@@ -55,6 +55,7 @@ Result = TypeVar("Result")
 _AFTER_DIGITS = ":"  # the character after 9; the minus sign comes before 0
 _LONGEST_INTEGER = 20  # digits; programs don't use longer integers as ids
 _BYTES = 8  # per float64
+_PART = 1 << 16  # documents matched at a time
 _PLAIN = {int, float, bool}  # the types of numbers that aren't arrays
 _NUMBER = struct.Struct("d")
 # What converting a value to a float64 raises if it isn't a number, or is a tensor that requires gradients.
@@ -89,10 +90,28 @@ class DictRun(Run):
             )
 
     def each(self, work: Work[Result], depth: int | None, policy: Policy) -> list[Result] | None:
-        """Process all queries at once."""
+        """Process some queries at a time, so that the numbers of all never are in memory together."""
         del depth
-        result = work(_DictRows(self._documents, self._judged, policy))
-        return None if result is None else [result]
+        results: list[Result] = []
+        for part in self._parts():
+            result = work(_DictRows(part, self._judged, policy))
+            if result is None:
+                return None
+            results.append(result)
+        return results
+
+    def _parts(self) -> Iterator[dict[str, DocNumbers]]:
+        """Yield all queries, some at a time."""
+        part: dict[str, DocNumbers] = {}
+        size = 0
+        for query, documents in self._documents.items():
+            part[query] = documents
+            size += len(documents)
+            if size > _PART:
+                yield part
+                part, size = {}, 0
+        if part or not self._documents:
+            yield part
 
     def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
         """Reject an id that occurs both as a string and as an integer."""
@@ -108,7 +127,7 @@ class _DictRows(Numbers):
         self, documents: Mapping[str, DocNumbers], judged: JudgedRows, policy: Policy
     ) -> None:
         number_of = judged.number_of
-        mine = [query for query in judged.queries if query in documents]
+        mine = [query for query in documents if query in number_of]
         self._others = [query for query in documents if query not in number_of]
         self.names = [*mine, *self._others]
         self._policy, self._queries = policy, mine

@@ -757,9 +757,10 @@ class _Matcher:
         found = run.each(listed, None, self.policy)
         return {query: docs for some in found or () for query, docs in some.items()}
 
-    def matched(self, parts: Sequence[_Part]) -> Matched:
-        """Combine the parts."""
+    def matched(self, parts: list[_Part]) -> Matched:
+        """Combine the parts, and empty their list."""
         part = parts[0] if len(parts) == 1 else _joined(parts)
+        parts.clear()  # only one copy stays in memory
         number, first, last, rank = part.number, part.first, part.last, part.rank
         judged, count = self.judged, len(self.judged.queries)
         answered = np.zeros(count, np.bool_)
