@@ -141,7 +141,7 @@ class GainfulError(Exception):
         return self.changed(whose=whose)
 
     def changed(self, **parts: str) -> Self:
-        """Return the same error with other texts and the same code.
+        """Return the same error with different text and the same code.
 
         >>> InputError("run", "rows", "none", code="rows.fields").changed(where="a.run").code
         'rows.fields'

@@ -87,7 +87,7 @@ def idcg(
         grades: in any order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
         judged: all known grades, including the list's (except for documents without a
-            gain), in any order; None if the list holds them all.
+            gain), in any order; None if the list contains them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none`, `ln` or `misprint`; a table
             by rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
@@ -122,7 +122,7 @@ def ndcg(
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
         judged: all known grades, including the list's (except for documents without a gain), in
-            any order, for the ideal. None if the list holds them all.
+            any order, for the ideal. None if the list contains them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)`, `none`, `ln` or `misprint`; a table
             by rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
@@ -148,7 +148,7 @@ def precision(grades: "Grades", *, k: int | None = None, rel: float = 1) -> "Val
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff, even if the list is shorter; None for the length of the list.
-        rel: documents of this grade or a higher one are relevant.
+        rel: documents with this grade or a higher one are relevant.
 
     Returns:
         A float for one list, an array (batch,) for several.
@@ -175,8 +175,8 @@ def recall(
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
         judged: all known grades, including the list's (except for documents that are not
-            relevant), in any order. None if the list holds them all.
-        rel: documents of this grade or a higher one are relevant.
+            relevant), in any order. None if the list contains them all.
+        rel: documents with this grade or a higher one are relevant.
 
     Returns:
         A float for one list, an array (batch,) for several.
@@ -203,8 +203,8 @@ def ap(
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
         judged: all known grades, including the list's (except for documents that are not
-            relevant), in any order. None if the list holds them all.
-        rel: documents of this grade or a higher one are relevant.
+            relevant), in any order. None if the list contains them all.
+        rel: documents with this grade or a higher one are relevant.
 
     Returns:
         A float for one list, an array (batch,) for several.
@@ -222,7 +222,7 @@ def rr(grades: "Grades", *, k: int | None = None, rel: float = 1) -> "Value":
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
-        rel: documents of this grade or a higher one are relevant.
+        rel: documents with this grade or a higher one are relevant.
 
     Returns:
         A float for one list, an array (batch,) for several.

@@ -734,7 +734,7 @@ class Scores(Logged, Printed):
     ) -> Table:
         """Return the slices of several runs: a row for each slice, measure and run, worst first.
 
-        The first rows are for all queries. Each row has the mean, its interval and the coverage.
+        The first rows are for all queries. Each row contains the mean, its interval and the coverage.
 
         Args:
             runs: a dict from names to scores.

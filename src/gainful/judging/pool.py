@@ -220,7 +220,7 @@ def pool(
 ) -> Pool:
     """Return the pool of runs: for each query, all documents down to a depth in any run.
 
-    The policy `ties` decides the order of equal scores: by descending id, or the order of a search
+    The `ties` policy decides the order of documents with equal scores: by descending id, or the order of a search
     response.
 
     Args:

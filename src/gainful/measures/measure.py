@@ -178,7 +178,7 @@ class ValuesOfRun(NamedTuple):
 class Measure:
     """A measure: a family, its parameters and a cutoff.
 
-    `name` is the name of the family. `settings` has the value of every parameter, including
+    `name` is the name of the family. `settings` contains the value of every parameter, including
     defaults, in catalogue order. `cutoff` is None for the whole list; `k` is another name
     for the argument. Two measures are equal if all three are. For a measure that needs more than
     grades, `of_run` has a run's values, once they are known.

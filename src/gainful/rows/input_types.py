@@ -50,7 +50,7 @@ class SamplingOptions(TypedDict, total=False):
         clusters: the cluster of each query: the user, the document or the template that it comes from.
             Also a function of the query's id, or "id:_" for the part of the id before the last "_".
         strata: the part of the traffic that each query was drawn from, such as head, torso and tail.
-        arrival: when each query was added, as numbers or texts that sort, such as dates; intervals and tests
+        arrival: when each query was added, as numbers or strings that sort, such as dates; intervals and tests
             by betting process queries in this order, and in the order of their ids if None.
         population: the number of queries in each stratum, {stratum: number}, for weights by
             population / drawn queries.

@@ -31,7 +31,7 @@ def assert_not_worse(
         base: the baseline: a run, a `Baseline`, or the path of a saved baseline.
         run: the run that must not be worse.
         measures: one measure or several.
-        tolerance: how much worse the run may be, from 0.
+        tolerance: how much worse the run may be: 0 or more.
         **options: as in `compare`.
 
     Returns:

@@ -152,9 +152,9 @@ class Difference(Record, FormerNames):
 
     @property
     def e_value(self) -> float | None:
-        """The evidence of these queries against no difference, of betting: 20 rejects it at a level of 5%.
+        """The evidence against no difference, from the betting test: a value of 20 rejects it at the 5% level.
 
-        None for other tests. `gainful.statistics.combine_e_values` combines those of several days.
+        None for other tests. `gainful.statistics.combine_e_values` combines the e-values of several days.
         """
         return self.tests[self.test].outcome.e_value if self.test in self.tests else None
 

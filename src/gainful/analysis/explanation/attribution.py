@@ -370,7 +370,7 @@ def attribute(
     The parts sum to the difference. Every measure that is a sum over documents works in the same way; in
     AP, a document contributes the precision at its rank, divided by the number of relevant documents.
 
-    Under the policy `unjudged` with a grade, the ideal also contains the unjudged documents that a run
+    If the `unjudged` policy is a grade, the ideal also contains the unjudged documents that a run
     returns, so the two ideals may differ. A change is then weighted by the mean of the two values of
     1/IDCG, and the remainder is the part of the ideal: (DCG_base + DCG_run)/2 · (1/IDCG_run − 1/IDCG_base).
     The same applies to ideal=retrieved and depth=retrieved, where each run has its own ideal. Exchanging

@@ -104,7 +104,7 @@ def explain(
     what_if: GivenChanges | None = None,
     **options: Unpack[EvaluatingOptions],
 ) -> Explanation:
-    """Work out the value of one query of a run.
+    """Show how the value for one query of a run is computed.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame or an Arrow object.
@@ -112,8 +112,8 @@ def explain(
         measure: the measure, in notation or as a value.
         query: the id of the query.
         what_if: changes of the ranked list, in order: "swap 3,4" (two ranks), "move 5,2" (from one rank to
-            another), "remove 4", "regrade 3=2" (rank = grade), or a list of such texts. The explanation is then of the
-            changed list, and its `effect` says what the changes do.
+            another), "remove 4", "regrade 3=2" (rank = grade), or a list of such strings. The explanation is then for the
+            changed list, and its `effect` describes what the changes do.
         **options: see `MeasuringOptions` and `TableOptions`.
 
     >>> print(explain({"q": {"a": 2, "b": 1}}, {"q": {"b": 9, "a": 8}}, "nDCG", query="q").conclusion)
@@ -201,7 +201,7 @@ def explain_grades(
     policy: GivenPolicy | None = None,
     what_if: GivenChanges | None = None,
 ) -> Explanation:
-    """Work out the value of one list of grades in rank order.
+    """Show how the value of one list of grades, in rank order, is computed.
 
     Args:
         grades: the grades in rank order.

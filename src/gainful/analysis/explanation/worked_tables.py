@@ -268,7 +268,7 @@ class Explanation(Account):
     Prints as text and displays as HTML in a notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
     `working` is the formula, in symbols and in numbers; "" if the value is the sum itself.
     `doc_type` is the type of document ids before they became text. With `what_if`, `changes` are the changes
-    of the list, `before` is the value without them, and `effect` says in a sentence which terms they change.
+    of the list, `before` is the value without them, and `effect` describes in a sentence which terms they change.
     """
 
     measure: Measure

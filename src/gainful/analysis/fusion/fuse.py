@@ -66,7 +66,7 @@ def fuse(
             defines them.
         k: the parameter of rrf; 60 if None.
         p: the parameter of rbc, above 0 and below 1; 0.8 if None.
-        weights: one weight of at least 0 for each run, in their order; all equal if None.
+        weights: one non-negative weight for each run, in the same order; all equal if None.
         normalise: how methods that use scores make them comparable: minmax (used if None), zscore, sum,
             rank or none; `gainful.fusion.normalisations()` defines them.
         depth: use each run only down to this rank, as if it returned nothing below.

@@ -120,7 +120,7 @@ class HistoryEntry(Record):
         return self.label or f"{self.time:%Y-%m-%d %H:%M}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry as plain values, without those of each query."""
+        """Return the entry as plain values, without per-query values."""
         plain = super().to_dict()
         return plain | {"signatures": dict(self._members["scores"]["signatures"])}
 

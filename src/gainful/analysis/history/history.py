@@ -124,7 +124,7 @@ class History(Printed):
         return Changes(tuple(found), looks, joint)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all entries as plain values, without those of each query."""
+        """Return all entries as plain values, without per-query values."""
         return {"path": self.path, "entries": [entry.to_dict() for entry in self.entries]}
 
     def __repr__(self) -> str:

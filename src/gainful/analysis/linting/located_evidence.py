@@ -120,14 +120,14 @@ def locate_evidence(
 ) -> LocatedEvidence:
     """Find the passages of a golden set in its documents, and list those that are not in exactly one place.
 
-    A text is located by an exact match or, failing that, by a match that ignores white space and the style of quotation
+    Text is located by an exact match or, failing that, by a match that ignores white space and the style of quotation
     marks. For text that is not found, the result contains the most similar passage.
 
     Args:
-        evidence: the passages of each query as texts: `{query: [text, …]}`, records such as `{"question": …,
+        evidence: the passages of each query as text: `{query: [text, …]}`, records such as `{"question": …,
             "evidence": [{"document": …, "text": …}]}`, a file, a data frame.
         documents: the text of the documents: `{document: text}`, a table, or a folder of text files.
-        columns: unusual names of columns by role, as in `evaluate`.
+        columns: unusual column names by role, as in `evaluate`.
 
     >>> documents = {"leave.md": "Staff have 25 days of leave. “Sick days” do not count."}
     >>> evidence = {"How many days?": ["25 days  of leave", "Staff have 30 days of leave"]}

@@ -49,7 +49,7 @@ def betting_capital(
         values: (n,) values, in the order in which they arrived.
         mean: the mean to bet against.
         ends: the lowest and the highest possible value.
-        weights: what each value counts, from 0; the bets are about the weighted mean.
+        weights: the weight of each value, 0 or more; the bets are about the weighted mean.
 
     >>> capital = betting_capital([0.3] * 60, ends=(-1.0, 1.0))
     >>> bool(capital[-1] > 20), bool(betting_capital([0.3, -0.3] * 30).max() < 2)

@@ -611,7 +611,7 @@ class Bounds(Printed):
         value: [query, measure] with gain 0 for unjudged documents.
         low, high: [query, measure] the bounds.
         scale: the grades that an unjudged document may have.
-        unseen: the number of further unjudged documents; infinite for any number.
+        unseen: the number of additional unjudged documents; infinite for any number.
         policy: the policy.
         coverage: counts of queries and documents, and of missing ones; None for a difference of two
             runs.
@@ -804,7 +804,7 @@ class Bounding:
         request: the request, with its policy.
         measures: those of its measures that have bounds.
         grades: the possible grades, as the caller gave them; None for 0 and the grades of the judgments.
-        unseen: the number of further unjudged documents; infinite for any number.
+        unseen: the number of additional unjudged documents; infinite for any number.
         estimating: how to estimate between the bounds; None for no estimate.
         sample: the weights of the queries; None if all count the same.
     """

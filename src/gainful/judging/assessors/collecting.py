@@ -56,7 +56,7 @@ class CollectingOptions(CallingOptions, InputOptions, total=False):
             numbers, if the template explains them. 0 to 3 if None.
         per_prompt: the number of documents of a query per prompt, if the template has {documents}.
         longest: the maximum number of characters of a document shown to the model; all if None.
-        missing_texts: how to handle missing texts: `error`, or `skip`, which leaves the document
+        missing_texts: how to handle missing text: `error`, or `skip`, which leaves the document
             unjudged.
         batch: the maximum number of prompts in one call of a function from a list of prompts to a
             list of answers.

@@ -67,7 +67,7 @@ def sample_queries(
         allocation: `proportional`, in proportion to each stratum's share of all queries; or
             `equal`, the same number from each. Every stratum gets at least two.
         seed: a non-negative integer. The same seed draws the same queries from the same source; a
-            larger size adds further ones.
+            larger size adds more queries.
         **options: see `ReadingOptions`.
 
     >>> design = sample_queries([f"q{number}" for number in range(1, 101)], 3)

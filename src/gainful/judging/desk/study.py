@@ -178,7 +178,7 @@ class Study:
         Args:
             address: the path of a file, or postgresql://….
             runs: name → run, or as for `evaluate_runs`; their documents down to the depth are judged.
-            queries: their texts: `{query: text}`, a data frame, or the path of a file; with a column `description`,
+            queries: their texts: `{query: text}`, a data frame, or the path of a file; with a `description` column,
                 the intent behind each.
             docs: the title and text of each document; other columns are shown as fields.
             judgments: existing judgments, which count towards the required grades of their documents. Their grades may be
