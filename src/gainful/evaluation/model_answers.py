@@ -14,7 +14,7 @@ from gainful.errors import InputError
 from gainful.evaluation.coverage import digest_of_texts
 from gainful.evaluation.request import refuse_answers, refuse_option
 from gainful.evaluation.scores import measure_alone
-from gainful.evaluation.time_and_text import judged_lists
+from gainful.evaluation.time_and_sessions import judged_lists
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure, ValuesOfRun
 from gainful.message_texts import shown

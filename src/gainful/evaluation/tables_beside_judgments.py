@@ -15,9 +15,8 @@ from gainful.evaluation import (
     evidence,
     model_answers,
     recommending,
-    sessions,
     subtopics,
-    time_and_text,
+    time_and_sessions,
 )
 from gainful.evaluation.coverage import (
     Coverage,
@@ -105,8 +104,8 @@ BY_NEED: Mapping[
     ABSTENTIONS: model_answers.values_of_distraction,
     CONFIDENCE: model_answers.values_of_abstention,
     EVIDENCE: evidence.values_of_run,
-    LENGTHS: time_and_text.values_of_run,
-    SESSIONS: sessions.values_of_run,
+    LENGTHS: time_and_sessions.values_of_walks,
+    SESSIONS: time_and_sessions.values_of_sessions,
 }
 """The functions that compute measures that need more than grades."""
 

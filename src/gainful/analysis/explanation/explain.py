@@ -68,7 +68,7 @@ from gainful.rows.input_types import Judgments, Run
 
 if TYPE_CHECKING:
     from gainful.evaluation.evidence import CoveredPassage
-    from gainful.evaluation.time_and_text import Walk
+    from gainful.evaluation.time_and_sessions import Walk
 
 _TITLES = {
     "judged": "the ideal: all judged documents, best first",
@@ -456,7 +456,7 @@ def _said(passage: "CoveredPassage", *, several: bool) -> str:
 
 def _document_by_document(worked: Explanation, of: _OfQuery) -> _Shown:
     """Work out a measure of time and text with what each document adds when the user reaches it."""
-    from gainful.evaluation.time_and_text import walk_of_query
+    from gainful.evaluation.time_and_sessions import walk_of_query
 
     weight, unit = _HEADINGS[worked.measure.name]
     walked = walk_of_query(worked.measure, *of)
@@ -524,7 +524,7 @@ _WORKED: Mapping[str, Callable[[Explanation, _OfQuery], _Shown | None]] = {
 
 def _query_by_query(measure: Measure, of: _OfQuery) -> Explanation:
     """Work out the value of the session of a query, with a table for each of its judged queries."""
-    from gainful.evaluation.sessions import work_out_session
+    from gainful.evaluation.time_and_sessions import work_out_session
 
     session, worked = work_out_session(measure, *of)
     if worked.value is None:
