@@ -335,7 +335,7 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
 @option.give(
     "texts",
     {
-        f"--ask [{'|'.join(_ASK)}] = grades": "What to ask for. grades: a grade of each document; evidence: the passages of each document that answer the query, as judgments for "
+        f"--ask [{'|'.join(_ASK)}] = grades": "What to ask for. grades: a grade for each document; evidence: the passages of each document that answer the query, as judgments for "
         "evidence_recall@5; nuggets: the facts that an answer needs; support: whether each document supports each fact in --nuggets, for NuggetRecall@5.",
         "--nuggets INPUT": "With --ask support: a table with a query, a nugget and optionally its importance, vital or okay, in each row.",
         "--offsets [characters|bytes]": "With --ask evidence, if PAIRS is a run of chunks: the unit of their start and end. The model then reads chunks instead of documents.",
@@ -380,8 +380,8 @@ def collect(source: str, **options: Any) -> None:
     """Collect grades or evidence from a model for PAIRS: a pool, judgments, or a table with query and doc.
 
     The model is a server (--endpoint) or a Python function (--call). An answer is valid if its last line is
-    `grade: 2`, or if it is JSON {"grade": 2} or just the number; for evidence, if it ends with a line
-    `passage: …` for each passage. Other answers are saved and counted, and their documents stay unjudged. If calls failed, a limit was reached or nothing could be graded, the exit code is 1: run
+    `grade: 2`, or if it is JSON {"grade": 2} or just the number; for evidence, if it ends with a
+    `passage: …` line for each passage. Other answers are saved and counted, and their documents stay unjudged. If calls failed, a limit was reached or nothing could be graded, the exit code is 1: run
     the same command again to send the remaining prompts.
     """
     _refuse_for_others(options)

@@ -473,7 +473,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--output, -o FILE": "Write to this file instead of standard output; its extension, such as .csv, .jsonl, .parquet or .csv.gz, selects the format. An existing file is replaced only once the output is complete.",
     },
     "partition_by": {
-        "--partition-by COLUMN...": "Write a folder of Parquet files to --output, a new or empty folder, with a folder in it for each value of this column, such as run=bm25; repeat for more.",
+        "--partition-by COLUMN...": "Write Parquet files to --output, which must be a new or empty folder, with a subfolder for each value of this column, such as run=bm25; repeat for more.",
     },
     "verbose": {
         "--verbose": "Print the full policy under the table, as output files do. By default, print only the choices that differ from the defaults.",

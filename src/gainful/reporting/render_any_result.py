@@ -132,7 +132,7 @@ def write_result(
         per_query: as in `render`.
         interval: as in `render`.
         level: as in `render`.
-        partition_by: the names of columns: write a folder of Parquet files, with a folder in it for each value
+        partition_by: the names of columns: write a folder of Parquet files, with a subfolder for each value
             of these columns, such as `run=bm25`. The folder must be new or empty.
 
     >>> import tempfile, pathlib, gainful as gf

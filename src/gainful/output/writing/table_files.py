@@ -87,7 +87,7 @@ def write_table(
     """Write a table to a file, in the requested format or the format of its ending.
 
     In Parquet, the only format with types, columns of ids have their original types. With `partition_by`, it
-    is a folder of Parquet files, with a folder in it for each value of these columns.
+    is a folder of Parquet files, with a subfolder for each value of these columns.
     """
     if partition_by:
         _refuse_columns(table, partition_by)
