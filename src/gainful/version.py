@@ -16,8 +16,12 @@ def version_to_build(root: Path = _HERE.parents[2]) -> str:
     import subprocess
 
     command = ["git", "-C", str(root), "describe", "--exact-match", "--tags", "--match", "v[0-9]*"]
-    tag = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    return tag.stdout.strip().removeprefix("v") or _of_tree(root) or f"{NEXT}.dev0"
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        tag = done.stdout.strip()
+    except FileNotFoundError:  # git isn't installed, as in most containers
+        tag = ""
+    return tag.removeprefix("v") or _of_tree(root) or f"{NEXT}.dev0"
 
 
 def _of_tree(root: Path) -> str:

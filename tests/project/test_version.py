@@ -57,6 +57,11 @@ def test_release_has_the_version_of_its_tag(tree: Path, *, annotated: bool) -> N
     assert version_to_build(tree).startswith(f"{NEXT}.dev0+g")
 
 
+def test_building_needs_no_git(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tree))
+    assert version_to_build(tree) == _of_tree(tree) != ""
+
+
 def test_no_commit(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('name = "gainful"')
     assert _of_tree(tmp_path) == ""
