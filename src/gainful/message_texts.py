@@ -47,6 +47,9 @@ def without_password(text: str) -> str:
     return _PASSWORD.sub(r"\1:…@", _PARAMETER.sub(hidden, text))
 
 
+_HUGE = 2_000  # bits: six hundred digits
+
+
 class _Short(reprlib.Repr):
     """Writes any value on one short line, whatever its own `repr` does."""
 
@@ -70,10 +73,8 @@ class _Short(reprlib.Repr):
         return repr(text) if len(text) <= self.maxstring else super().repr_str(text, level)
 
     def repr_int(self, x: int, level: int) -> str:
-        try:
-            return super().repr_int(x, level)
-        except ValueError:  # Python writes no integer of thousands of digits
-            return "a huge integer"
+        # Python writes no integer of thousands of digits.
+        return "a huge integer" if x.bit_length() > _HUGE else super().repr_int(x, level)
 
 
 _SHORT = _Short()

@@ -119,7 +119,7 @@ def test_p_is_above_0_and_below_1(p):
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, "3", True])
 def test_the_depth_is_a_whole_number(depth):
-    with pytest.raises(gf.errors.InputError, match="whole number"):
+    with pytest.raises(gf.errors.InputError, match="a positive integer"):
         gf.statistics.rbo(["a"], ["a"], depth=depth)
 
 

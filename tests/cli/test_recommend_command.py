@@ -156,7 +156,7 @@ def test_the_catalogue_is_listed(cli):
     assert names == [family.name for family in gf.recommending.recommendation_catalogue()]
     told = cli("measures", "--recommend", "gini").stdout
     assert "describes the run as a whole" in told
-    assert "needs         items, or a history" in told
+    assert "needs       items, or a history" in told
     done = cli("measures", "--recommend", "--subtopics")
     assert "--subtopics cannot be combined with --recommend." in done.stderr
 
