@@ -253,8 +253,8 @@ WRONG = {
     "empty": ({"q": [("leave.md", 5, 5)]}, "expected an end behind the start, found 5 to 5"),
     "reversed": ({"q": [("leave.md", 9, 5)]}, "expected an end behind the start, found 9 to 5"),
     "beyond": ({"q": [("leave.md", 0, 900)]}, "an end within document 'leave.md', which has 83 characters, found 900"),
-    "fraction": ([{"query": "q", "document": "leave.md", "start": 0.5, "end": 3}], "record 1, 1: expected whole numbers"),
-    "not a number": ([{"query": "q", "document": "leave.md", "start": "x", "end": 3}], "record 1, 1, start: expected a number"),
+    "fraction": ([{"query": "q", "document": "leave.md", "start": 0.5, "end": 3}], "record 1: expected whole numbers"),
+    "not a number": ([{"query": "q", "document": "leave.md", "start": "x", "end": 3}], "record 1, start: expected a number"),
     "other version": (
         {"q": [{"document": "leave.md", "start": 0, "end": 16, "text": DAYS}]},
         "the text of document 'leave.md' from 0 to 16, 'Staff have 25 da', found '25 days of leave'. The text is at 11 to 27 instead",
@@ -424,3 +424,50 @@ def test_lists_of_objects_in_parquet(tmp_path):
     run = {"q": [{"document": "d", "start": 0, "end": 5, "score": 1.0}]}
     scores = gf.evaluate(path, run, "evidence_recall@5", offsets="characters")
     assert scores.means == {"evidence_recall@5": 0.5}
+
+
+def as_dict(span, names=("document", "start", "end")):
+    return dict(zip(names, span, strict=True))
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_lists_of_one_kind_of_item_are_read_like_mixed_ones(mixed):
+    # Lists whose items all have the same form are read by column, and any other item by item.
+    first, second = SPANS
+    odd = {"node": as_dict(first)} if mixed else as_dict(first)
+    reordered = {"end": second[2], "document": second[0], "start": second[1]}
+    hotel = {"document": "travel.md", "evidence": [{"start": 1, "end": 2, "document": None}]}
+    for judged in (
+        {"q": [odd, as_dict(second)]},
+        {"q": [odd, reordered]},
+        [{"question": "q", "evidence": [odd]}, {"question": "q", "evidence": [as_dict(second)]}],
+        [{"query": "q", **odd}, {"query": "q", **as_dict(second)}],
+        [
+            {"question": "q", "document": first[0], "evidence": [{"start": first[1], "end": first[2]}]},
+            {"question": "q", "evidence": [odd if mixed else as_dict(second)]},
+            {"question": "q", "evidence": [as_dict(first), second]},
+        ][: 3 if mixed else 2],
+        {"q": [[as_dict(first)], [as_dict(second), as_dict(second)]] if mixed else SPANS},
+    ):  # fmt: skip
+        found = values(judged, {"q": CHUNKS}, offsets="characters")
+        assert found["evidence_recall@2"] == EXPECTED["evidence_recall@2"]
+        assert found["RR"] == EXPECTED["RR"]
+    # A field of an item counts more than one of its list, also if it has no value.
+    with pytest.raises(gf.errors.InputError, match="record 1, 'evidence', 1: expected a passage"):
+        values([{"question": "q", **hotel}], {"q": CHUNKS}, offsets="characters")
+    grouped = {"q": [[as_dict(first), as_dict(second)]]}
+    assert values(grouped, {"q": CHUNKS}, offsets="characters")["evidence_groups@2"] == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [
+        ([{"query": "q", "document": "d", "start": 0, "end": 1}, {"query": "q", "document": "d", "start": 2, "end": 1}], "record 2: expected an end behind"),
+        ([{"query": "q", "document": "d", "start": 0, "end": 1}, {"question": "q", "document": "d", "start": 2, "end": 1}], "record 2, 1: expected an end behind"),
+        ({"q": [("d", 0, 1), ("d", 2, 1)]}, "query 'q', 2: expected an end behind"),
+        ([{"question": "q", "evidence": [("d", 0, 1), ("d", 2, 1)]}], "record 1, 'evidence', 2: expected an end behind"),
+    ],
+)  # fmt: skip
+def test_errors_say_where_in_the_lists_they_are(rows, place):
+    with pytest.raises(gf.errors.InputError, match=place):
+        values(rows, {"q": CHUNKS}, offsets="characters")

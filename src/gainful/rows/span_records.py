@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,8 @@ _UNITS = {"char": "characters", "byte": "bytes", "token": "tokens", "split_idx":
 _INSIDE = ("metadata", "meta", "node", "document", "payload", "chunk", "fields", "_source")
 _OF_OBJECTS = ("text", "content", "page_content", "ref_doc_id")  # which may be properties
 _TRIPLE, _SCORED = 3, 2
+_NO_GROUPS = {str, dict, tuple}
+_NOTHING_INSIDE = {type(None), str, int, float, list, tuple}
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +292,7 @@ class _Reader:
         for role in kind.roles:
             values = [cell or None for cell in table[role]]
             columns[role] = _numbers(values, role, table.where) if role in _NUMBERS else values
-        unit = _unit_of(table.called.values())
+        unit = _unit_of((*table.called.values(),))
         return SpanRows(kind, file.name, columns, unit, table.where, names=(*cells,))
 
     def _of_json_cells(
@@ -339,53 +342,76 @@ class _Reader:
         def place(row: int) -> str:
             return f"{table.name}, row {row + 1}"
 
-        unit, written_names = _unit_of(layout.values()), tuple(table.written)
+        unit, written_names = _unit_of((*layout.values(),)), tuple(table.written)
         return SpanRows(self._kind, table.name, columns, unit, place, names=written_names)
 
     def _of_records(self, value: Any, name: str) -> SpanRows:
         """Read records and objects."""
-        kind, roles = self._kind, self._roles
-        rows: list[tuple[Any, ...]] = []
-        firsts: list[int] = []  # the first row of each list
+        kind = self._kind
+        items: list[Any] = []
+        keys: list[Any] = []  # the key of each item, None if the item has its own
+        groups: dict[int, int] = {}  # of items in a list within a list
+        everywhere: list[tuple[int, Mapping[str, Any]]] = []  # fields for all items of a list
+        firsts: list[int] = []  # the first item of each list
         wheres: list[str] = []
+        bare = []
 
         def place(row: int) -> str:
             at = bisect_right(firsts, row) - 1
-            return f"{wheres[at]}, {row - firsts[at] + 1}"
+            return f"{wheres[at]}{row - firsts[at] + 1}"
 
-        bare = []
-        at = roles.index("doc")
-        before_doc, behind_end = (None,) * (at - 1), (None,) * (len(roles) - at - _TRIPLE)
-        for key, shared, items, where in self._lists(value, name):
-            before = len(rows)
+        for key, shared, listed, where in self._lists(value, name):
+            before = len(items)
             firsts.append(before)
             wheres.append(where)
-            for item, group in _grouped(items, kind):
-                if group is None and key is not None and not shared and _is_triple(item):
-                    rows.append((key, *before_doc, *item, *behind_end))
-                    continue
-                fields = {**shared, **self._fields(item, partial(place, len(rows)))}
-                if key is not None:
-                    fields[kind.key] = key
-                if group is not None:
-                    fields["group"] = group
-                rows.append(tuple([fields.get(role) for role in roles]))
-            if len(rows) == before and key is not None:
+            _extend(items, groups, listed, kind)
+            keys += [key] * (len(items) - before)
+            if shared:
+                everywhere.append((before, shared))
+            if len(items) == before and key is not None:
                 bare.append(key)
-        if not (rows or bare):
+        if not (items or bare):
             raise InputError(name, f"records such as {kind.shape}", "none")
-        read = zip(*rows, strict=True) if rows else [()] * len(roles)
-        columns: dict[str, Any] = dict(zip(roles, read, strict=True))
-        for role in {*roles}.intersection(_NUMBERS):
+        columns = self._columns(items, everywhere, firsts, place)
+        own = columns.get(kind.key)
+        if own is not None and None in keys:
+            keys = [one if key is None else key for key, one in zip(keys, own, strict=True)]
+        columns[kind.key] = keys
+        if groups:
+            names = columns.get("group", [None] * len(items))
+            columns["group"] = [groups.get(row, name) for row, name in enumerate(names)]
+        for role in columns.keys() & {*_NUMBERS}:
             columns[role] = _numbers(columns[role], role, place)
         return SpanRows(kind, name, columns, self._unit, place, tuple(bare), self._names)
+
+    def _columns(
+        self,
+        items: Sequence[Any],
+        everywhere: Sequence[tuple[int, Mapping[str, Any]]],
+        firsts: Sequence[int],
+        place: Callable[[int], str],
+    ) -> dict[str, Any]:
+        """Return the values of items by role; fields for all items of a list count where an item lacks them."""
+        if not everywhere:
+            if (triples := _triples(items)) is not None:
+                return triples
+            if _are_alike(items):
+                layout = self._layout_of(items[0])
+                return {role: [*map(itemgetter(key), items)] for role, key in layout.items()}
+        rows = [self._fields(item, partial(place, row)) for row, item in enumerate(items)]
+        for first, shared in everywhere:
+            at = bisect_right(firsts, first)
+            for row in range(first, firsts[at] if at < len(firsts) else len(items)):
+                rows[row] = {**shared, **rows[row]}
+        roles = {role for row in rows for role in row}
+        return {role: [row.get(role) for row in rows] for role in roles}
 
     def _lists(self, value: Any, name: str) -> Iterator[tuple[Any, Mapping[str, Any], Any, str]]:
         """Yield lists of spans: the key, fields for all of them, the items, and their location."""
         kind = self._kind
         if isinstance(value, Mapping) and not self._is_record(value):
             for key, items in value.items():
-                where = f"{name}, {'chunk' if kind.key == 'id' else 'query'} {shown(key)}"
+                where = f"{name}, {'chunk' if kind.key == 'id' else 'query'} {shown(key)}, "
                 if kind.grouped and _holds_grades(items):
                     graded = [{"document": doc, "grade": grade} for doc, grade in items.items()]
                     yield key, {}, graded, where
@@ -393,9 +419,12 @@ class _Reader:
                 one = isinstance(items, str | Mapping) or _is_triple(items)
                 yield key, {}, [items] if one else items, where
             return
-        records = [value] if isinstance(value, Mapping) else value
-        for number, record in enumerate(as_sequence(records), 1):
-            where = f"{name}, record {number}"
+        records = as_sequence([value] if isinstance(value, Mapping) else value)
+        if isinstance(records, list) and _are_alike(records) and not self._may_list(records[0]):
+            yield None, {}, records, f"{name}, record "
+            return
+        for number, record in enumerate(records, 1):
+            where = f"{name}, record {number}, "
             fields = record if isinstance(record, Mapping) else fields_of(record)
             listed = self._list_field(fields)
             if listed is None:
@@ -403,7 +432,7 @@ class _Reader:
                 continue
             layout = self._layout(fields, (kind.key, "doc"))
             shared = {role: fields[key] for role, key in layout.items() if key != listed}
-            items, where = fields[listed], f"{where}, {str(listed)!r}"
+            items, where = fields[listed], f"{where}{str(listed)!r}, "
             items = [items] if isinstance(items, str | Mapping) else [] if items is None else items
             if kind.key in shared:
                 yield shared.pop(kind.key), shared, items, where
@@ -416,6 +445,11 @@ class _Reader:
         return (self._kind.key in layout and (listed or len(layout) > 1)) or (
             listed and len(value) == 1
         )
+
+    def _may_list(self, fields: Mapping[Any, Any]) -> bool:
+        """Return whether a record has a field that may contain the list of spans."""
+        lists = self._kind.lists if self._list is None else (plain_name(self._list),)
+        return not {*map(plain_name, fields)}.isdisjoint(lists)
 
     def _list_field(self, fields: Mapping[Any, Any]) -> Any:
         """Return the name of the field that contains the list of spans; None without one."""
@@ -442,29 +476,20 @@ class _Reader:
         own = None if listed else _flat(item)
         if own is None:
             raise InputError(where(), f"a passage, as in {self._kind.shape}", shown(item))
-        layout = self._layout(own)
-        self._names = self._names or (*own,)
+        return {role: own[key] for role, key in self._layout_of(own).items()}
+
+    def _layout_of(self, fields: Mapping[Any, Any]) -> Mapping[str, Any]:
+        """Return the field of each role, and note what the names of the fields tell."""
+        layout = self._layout(fields)
+        self._names = self._names or (*fields,)
         if self._unit is None and "start" in layout:
-            self._unit = _unit_of([layout["start"]])
-            if layout["start"] == "start_index" and "page_content" in own:  # LangChain
-                self._unit = "characters"
-        return {role: own[key] for role, key in layout.items()}
+            is_of_langchain = layout["start"] == "start_index" and "page_content" in fields
+            self._unit = "characters" if is_of_langchain else _unit_of((layout["start"],))
+        return layout
 
 
 def _is_json(cell: object) -> bool:
     return isinstance(cell, str) and cell.lstrip().startswith("[")
-
-
-def _unit_of(names: Iterable[object]) -> str | None:
-    """Return the unit that names of fields tell; None if they don't.
-
-    >>> _unit_of(["start_char_idx", "text"]), _unit_of(["start", "end"])
-    ('characters', None)
-    """
-    for name in map(plain_name, names):
-        if name in _NAMES["start"]:
-            return next((unit for part, unit in _UNITS.items() if part in name), None)
-    return None
 
 
 def _holds_grades(items: Any) -> bool:
@@ -476,19 +501,37 @@ def _holds_grades(items: Any) -> bool:
     return numbers and plain.isdisjoint((*_NAMES["start"], *_NAMES["end"]))
 
 
-def _grouped(items: Any, kind: SpanKind) -> Iterator[tuple[Any, int | None]]:
-    """Yield each item and its group, if a list of lists says which passages will do for the same fact."""
-    items = as_sequence(items)
-    items = items if is_list(items) else [items]
-    if not kind.grouped:
-        yield from ((item, None) for item in items)
+def _extend(items: list[Any], groups: dict[int, int], listed: Any, kind: SpanKind) -> None:
+    """Add the items of a list; a list within it is a group: any of its passages will do for the same fact."""
+    listed = as_sequence(listed)
+    listed = listed if is_list(listed) else [listed]
+    if not kind.grouped or {*map(type, listed)} <= _NO_GROUPS:
+        items += listed
         return
-    for number, item in enumerate(items, 1):
+    for number, item in enumerate(listed, 1):
         inner = as_sequence(item)
         if isinstance(inner, list) and not _is_triple(inner):
-            yield from ((one, number) for one in inner)
+            groups.update((row, number) for row in range(len(items), len(items) + len(inner)))
+            items += inner
         else:
-            yield item, None
+            items.append(item)
+
+
+def _triples(items: Sequence[Any]) -> dict[str, Any] | None:
+    """Return the columns of items (document, start, end); None if they aren't all such triples."""
+    if not {*map(type, items)} <= {tuple, list} or {*map(len, items)} != {_TRIPLE}:
+        return None
+    docs, starts, ends = ([*map(itemgetter(at), items)] for at in range(_TRIPLE))
+    whole = {*map(type, starts), *map(type, ends)} == {int} and {*map(type, docs)} <= {str, int}
+    return {"doc": docs, "start": starts, "end": ends} if whole else None
+
+
+def _are_alike(items: Sequence[Any]) -> bool:
+    """Return whether all items are dicts with the same fields, and nothing inside them."""
+    if {*map(type, items)} != {dict} or len({*map(tuple, items)}) > 1:
+        return False
+    inside = [name for name in _INSIDE if name in items[0]]
+    return all({*map(type, map(itemgetter(name), items))} <= _NOTHING_INSIDE for name in inside)
 
 
 def _is_triple(item: Any) -> bool:
@@ -516,7 +559,7 @@ def _flat(item: Any) -> dict[str, Any] | None:
         fields = dict(item)
     for name in _INSIDE:
         inner = fields.get(name)
-        if inner is None or isinstance(inner, str | int | float | list | tuple):
+        if type(inner) in _NOTHING_INSIDE or isinstance(inner, str | int | float | list | tuple):
             continue
         more = _flat(inner)
         if more:
@@ -526,6 +569,19 @@ def _flat(item: Any) -> dict[str, Any] | None:
 
 
 @lru_cache(maxsize=256)  # most items have the same fields
+def _unit_of(names: tuple[object, ...]) -> str | None:
+    """Return the unit that names of fields tell; None if they don't.
+
+    >>> _unit_of(("start_char_idx", "text")), _unit_of(("start", "end"))
+    ('characters', None)
+    """
+    for name in map(plain_name, names):
+        if name in _NAMES["start"]:
+            return next((unit for part, unit in _UNITS.items() if part in name), None)
+    return None
+
+
+@lru_cache(maxsize=256)
 def _layout(
     names: tuple[Any, ...], roles: tuple[str, ...], asked: tuple[tuple[str, str], ...]
 ) -> Mapping[str, Any]:
