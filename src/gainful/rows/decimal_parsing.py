@@ -7,7 +7,7 @@ steps: the quotient of floats, and a correction by its remainder.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,21 @@ def number_in_text(text: str) -> float | None:
         return None
     try:
         return float(text)
+    except ValueError:
+        return None
+
+
+def numbers_in_texts(texts: Sequence[str]) -> list[float] | None:
+    """Return the numbers that texts represent, as `number_in_text` does; None if one isn't a number.
+
+    >>> numbers_in_texts(["0.5", "2"]), numbers_in_texts(["0.5", "1_0"])
+    ([0.5, 2.0], None)
+    """
+    every = "".join(texts)
+    if "_" in every or not every.isascii():
+        return None
+    try:
+        return [*map(float, texts)]
     except ValueError:
         return None
 

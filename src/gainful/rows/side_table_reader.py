@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.arguments import is_truth
+from gainful.arguments import is_truth, is_writable
 from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import Floats
 from gainful.errors import InputError
@@ -368,7 +368,7 @@ def _gathered(raw: RawTable, reading: Reading) -> InputTable:
         raise InputError(reading.name, roles.least, "none")
     if cells.places and roles.others and not header.others and not roles.keys_alone:
         raise InputError(reading.name, f"a column besides the {roles.keys[0].noun}", "none")
-    columns = [*zip(*cells.rows, strict=True)] or [() for _ in header.names]
+    columns = cells.columns or [() for _ in header.names]
     nothing = (None,) * len(cells.places)
     read = {
         role.name: cells.checked(
@@ -402,6 +402,11 @@ class _Cells:
     def __init__(self, raw: RawTable, reading: Reading) -> None:
         """Keep the wanted rows, and only the needed part of their texts."""
         self._reading, self._raw, self._roles = reading, raw, reading.roles
+        self.places: Sequence[Place]
+        self.columns: Sequence[Sequence[Any]]
+        if raw.columns is not None:
+            self.places, self.columns = raw.columns
+            return
         rows = raw.rows
         if reading.wanted is not None and raw.form != "dicts":
             rows = (row for row in rows if self._is_wanted(*row))
@@ -410,7 +415,7 @@ class _Cells:
             rows = ((place, [_shortened(cell, longest) for cell in cells]) for place, cells in rows)
         kept = [*rows]
         self.places = [place for place, _ in kept]
-        self.rows = [cells for _, cells in kept]
+        self.columns = [*zip(*(cells for _, cells in kept), strict=True)]
 
     def _is_wanted(self, place: Place, cells: Sequence[object]) -> bool:
         role = self._roles.keys[0]
@@ -424,6 +429,10 @@ class _Cells:
         plain = role.holds == "number" and {*map(type, column)} <= {int, float}
         if plain and all(-LARGEST_EXACT < number < LARGEST_EXACT for number in column):
             return tuple(map(float, column))  # much faster than checking each cell
+        if role.holds == "text" and role.longest is None and {*map(type, column)} <= _TEXT:
+            is_decoded = self._raw.form == "text"
+            if is_decoded or all(map(is_writable, filter(None, column))):
+                return tuple(column)
         check = {"number": self._number, "text": self._text, "label": self._label}[role.holds]
         try:
             return tuple([check(cell, role, row) for row, cell in enumerate(column)])
@@ -500,7 +509,7 @@ class _Cells:
         keys = self._roles.keys if self._raw.form != "dicts" else self._roles.keys[-1:]
         places = self._raw.header.places
         return where + "".join(
-            f", {role.noun} {self.rows[row][places[role.name]]!r}" for role in keys
+            f", {role.noun} {self.columns[places[role.name]][row]!r}" for role in keys
         )
 
 

@@ -35,6 +35,7 @@ from gainful.rows.text_formats import (
     numbered_lines,
     object_in,
     recognised,
+    table_columns,
 )
 
 _WIDE = b"::"  # separates the fields of MovieLens files
@@ -90,11 +91,13 @@ class RawTable:
         form: where its cells come from: text, JSON values, dicts by their keys, records, or typed columns.
         header: its columns.
         rows: the location and the cells of each row.
+        columns: the locations of all rows and the cells of each column, in place of the rows.
     """
 
     form: Literal["text", "json", "dicts", "records", "typed"]
     header: Header
     rows: Iterable[tuple[Place, Sequence[Any]]]
+    columns: tuple[Sequence[Place], Sequence[Sequence[Any]]] | None = None
 
 
 # --- records and dicts
@@ -276,6 +279,11 @@ def text_table(file: LocalFile, reading: Reading) -> RawTable:
     if found is None:
         raise _no_names(head, reading)
     layout, header = found
+    is_whole = reading.wanted is None and all(role.longest is None for role in roles.values)
+    if is_whole and layout.format == "table" and not (roles.prose and layout.delimiter == "\t"):
+        columns = table_columns(file, layout, len(header.names))
+        if columns is not None:
+            return RawTable("text", header, (), columns)
     return RawTable("text", header, _rows(file, layout, header, roles))
 
 

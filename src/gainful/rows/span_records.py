@@ -15,7 +15,7 @@ from gainful.arguments import is_truth
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import shown
-from gainful.rows.decimal_parsing import number_in_text
+from gainful.rows.decimal_parsing import number_in_text, numbers_in_texts
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
 from gainful.rows.files import LocalFile, beginning, path_of
 from gainful.rows.nested_json import read_json, read_line
@@ -289,9 +289,12 @@ class _Reader:
             if plain_name(name) in kind.lists and _is_json(column[0]):
                 return self._of_json_cells(table, cells, name)
         columns: dict[str, Any] = {kind.key: table[kind.key]}
-        for role in kind.roles:
-            values = [cell or None for cell in table[role]]
-            columns[role] = _numbers(values, role, table.where) if role in _NUMBERS else values
+        for role in table.called.keys() & {*kind.roles}:
+            cells_of_role = table[role]
+            is_number = role in _NUMBERS
+            columns[role] = (
+                _numbers(cells_of_role, role, table.where) if is_number else cells_of_role
+            )
         unit = _unit_of((*table.called.values(),))
         return SpanRows(kind, file.name, columns, unit, table.where, names=(*cells,))
 
@@ -600,8 +603,11 @@ def _usual(role: str, asked: Mapping[str, str]) -> tuple[str, ...]:
 
 def _numbers(cells: Sequence[Any], role: str, place: Callable[[int], str]) -> Floats:
     """Return numbers as float64, NaN where a row has none."""
-    if {*map(type, cells)} <= {int, float, type(None)}:
+    kinds = {*map(type, cells)}
+    if kinds <= {int, float, type(None)}:
         return np.array(cells, np.float64)  # None becomes NaN
+    if kinds == {str} and (numbers := numbers_in_texts(cells)) is not None:
+        return np.array(numbers, np.float64)
     numbers = np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
         number = number_in_text(cell) if isinstance(cell, str) else number_of(cell)

@@ -11,6 +11,9 @@ from itertools import accumulate
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gainful.arguments import is_writable
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shortened, shown
@@ -43,6 +46,7 @@ from gainful.rows.run_and_judgment_columns import (
     plain_name,
 )
 
+_BLOCK = 1 << 22  # bytes to split at once
 _HEAD = 1 << 16  # bytes to inspect at the beginning of a file
 DELIMITERS = ("\t", ",", ";", "|")
 """Possible delimiters between the fields of a table, the least ambiguous first."""
@@ -701,6 +705,51 @@ def table_fields(file: LocalFile, layout: Layout) -> Iterator[tuple[int, list[st
                 names = not any(field.strip() for field in fields)
             else:
                 yield line, fields
+
+
+def table_columns(
+    file: LocalFile, layout: Layout, count: int
+) -> tuple[range, list[Sequence[str | None]]] | None:
+    """Return the lines and the columns of a delimited file without its header, much faster than by row.
+
+    None if a row isn't a line with as many fields, or if any field is in quotes or not UTF-8. Empty fields are None.
+    """
+    columns: list[list[str]] = [[] for _ in range(count)]
+    pattern = np.frombuffer(layout.delimiter.encode() * (count - 1) + b"\n", np.uint8)
+    if count == 1 or pattern.size != count:
+        return None
+    with opened(str(file.path)) as content:
+        rest = content.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
+        while block := content.read(_BLOCK):
+            lines, end, rest = (rest + block).rpartition(b"\n")
+            if not _split_into(columns, lines + end, pattern):
+                return None
+        if rest and not _split_into(columns, rest + b"\n", pattern):
+            return None
+    for column in columns if layout.header else ():
+        del column[0]
+    lines_of = range(1 + layout.header, 1 + layout.header + len(columns[0]))
+    return lines_of, [[one or None for one in each] if "" in each else each for each in columns]
+
+
+def _split_into(columns: Sequence[list[str]], lines: bytes, pattern: NDArray[np.uint8]) -> bool:
+    """Add the fields of whole lines to columns; return False if their delimiters have another pattern."""
+    lines = lines.replace(b"\r\n", b"\n")
+    characters = np.frombuffer(lines, np.uint8)
+    marks = characters[(characters == pattern[0]) | (characters == pattern[-1])]
+    if b'"' in lines or b"\r" in lines or marks.size % pattern.size:
+        return False
+    if (marks.reshape(-1, pattern.size) != pattern).any():
+        return False
+    try:
+        text = lines.decode()
+    except UnicodeDecodeError:
+        return False
+    delimiter = chr(pattern[0])
+    fields = text.replace("\n", delimiter).split(delimiter)[:-1]
+    for at, column in enumerate(columns):
+        column += fields[at :: pattern.size]
+    return True
 
 
 def _table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row | None:
