@@ -455,3 +455,41 @@ def test_a_new_format_is_one_entry(files, monkeypatch):
     table = read_queries(path, "slices")
     assert (table["query"], table.columns) == (("q1", "q2"), {"length": ("3", "5")})
     assert table.where(1) == f"{path}:2"
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_files_without_quotes_are_read_like_files_with_them(
+    tmp_path, ends, last, mark, monkeypatch
+):
+    # Files without quotes are read by column, in blocks of lines; all others by row.
+    monkeypatch.setattr("gainful.rows.text_formats._BLOCK", 64)
+    lines = ["query,group,é"] + [f"q{at},{'' if at % 3 else at},ü {at}" for at in range(40)]
+    plain, quoted = tmp_path / "plain.csv", tmp_path / "quoted.csv"
+    plain.write_bytes(mark + (ends.join(lines) + ends * last).encode())
+    first = lines[1].replace("q0", '"q0"')
+    quoted.write_bytes(mark + (ends.join([lines[0], first, *lines[2:]]) + ends * last).encode())
+    one, other = (read_table(str(path), QUERIES, "slices") for path in (plain, quoted))
+    assert one["query"] == other["query"]
+    assert one.columns == other.columns
+    assert one.columns["group"][:4] == ("0", None, None, "3")
+    assert one.columns["é"][39] == "ü 39"
+    assert [one.places[row] for row in (0, 39)] == [other.places[row] for row in (0, 39)] == [2, 41]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q7,1", "expected 3 fields"),
+        ("q7,1,2,3", "expected 3 fields"),
+        ("q7,1\rq8,2,3", "expected 3 fields|line ends"),
+    ],
+)
+def test_odd_lines_in_files_without_quotes_are_located(tmp_path, line, message):
+    file = tmp_path / "odd.csv"
+    file.write_bytes(
+        "\n".join(["query,a,b", *(f"q{at},1,2" for at in range(5)), line, ""]).encode()
+    )
+    with pytest.raises(InputError, match=f"odd.csv:7.*({message})"):
+        read_table(str(file), QUERIES, "slices")
