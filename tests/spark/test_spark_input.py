@@ -659,3 +659,28 @@ def test_workers_that_run_another_python(spark, tmp_path, monkeypatch, change, e
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
     with pytest.raises(gf.errors.InputError, match=f"^Spark: expected {expected}"):
         gf.evaluate(JUDGMENTS, spark.createDataFrame(ROWS, RUN), "nDCG")
+
+
+def test_folders_partitioned_by_columns_and_keys_of_several_columns(spark, tmp_path):
+    """Spark computes the keys, and the parts of 01 stay text."""
+    import duckdb
+
+    rows = {
+        "qrels": "(VALUES ('01', 'q', 'a', 1), ('02', 'q', 'b', 1)) t(month, id, doc, grade)",
+        "run": "(VALUES ('01', 'q', 'b', 0.7), ('01', 'q', 'a', 0.5), ('02', 'q', 'b', 0.5)) t(month, id, doc, score)",
+    }
+    for name, values in rows.items():
+        select = f"COPY (FROM {values}) TO '{tmp_path}/{name}' (FORMAT parquet, PARTITION_BY month)"
+        duckdb.connect().execute(select)
+    names = {"query": "month,id"}
+    judgments, run = str(tmp_path / "qrels"), str(tmp_path / "run")
+    here = gf.evaluate(judgments, run, "RR", columns=names).per_query.to_dict()
+    assert here == {"01/q": {"RR": 0.5}, "02/q": {"RR": 1.0}}
+    scores = gf.evaluate(judgments, run, "RR", columns=names, engine=gf.Spark())
+    assert scores.per_query.to_spark().count() == len(here)
+    assert scores.per_query.to_dict() == here
+    frame = spark.createDataFrame(
+        [("0/1", "q", "a", 0.5)], "month string, id string, doc string, score double"
+    )
+    with pytest.raises(gf.errors.InputError, match="expected values without '/'"):
+        gf.evaluate(judgments, frame, "RR", columns=names)

@@ -10,6 +10,7 @@ from gainful.rows.duckdb_engine import Session, name_quoted
 from gainful.rows.files import LocalFile, is_address, path_of
 from gainful.rows.nested_json import read_json
 from gainful.rows.parquet_and_frame_tables import readable, table_or_text
+from gainful.rows.spark_frames import SparkText, functions, is_spark
 from gainful.rows.stored_tables import connected, stored_table
 
 _JOINT = "/"
@@ -50,6 +51,8 @@ def with_joined_columns(given: Any, names: Sequence[str], session: Session) -> A
     """
     import duckdb
 
+    if is_spark(given):
+        return _joined_on_spark(given, names)
     try:
         table = _as_table(given, session)
         if isinstance(table, list):
@@ -100,6 +103,22 @@ def _ambiguous(part: str) -> InputError:
     expected = f"values without {_JOINT!r}, which separates the columns of a key"
     remedy = "Replace it by another character."
     return InputError(f"column {part!r}", expected, "one with it", remedy)
+
+
+def _joined_on_spark(given: Any, names: Sequence[str]) -> Any:
+    """Return a Spark data frame with the keys that join others, which Spark computes; Spark's text files as they are."""
+    if isinstance(given, SparkText):
+        return given
+    sql = functions()
+    for name, some in _parts(names, given.columns).items():
+        key = None
+        for part in some:
+            cell = given[f"`{part.replace('`', '``')}`"].cast("string")
+            error = sql.raise_error(sql.lit(str(_ambiguous(part)))).cast("string")
+            checked = sql.when(cell.contains(_JOINT), error).otherwise(cell)
+            key = checked if key is None else sql.concat(key, sql.lit(_JOINT), checked)
+        given = given.withColumn(name, key)
+    return given
 
 
 def _joined_records(given: Any, records: list[Any], names: Sequence[str]) -> Any:
