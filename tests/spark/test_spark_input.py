@@ -586,6 +586,8 @@ def test_a_missing_spark_is_named(monkeypatch):
     assert is_spark(frame)
     with pytest.raises(gf.errors.MissingDependencyError, match=r"pip install '\.\[spark\]'"):
         gf.evaluate(frame, {"q": {"a": 1}})
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"pip install '\.\[spark\]'"):
+        gf.evaluate({"q": {"a": 1}}, "run.parquet", engine=gf.Spark())
 
 
 def test_ranks_that_are_taken_for_scores(spark):

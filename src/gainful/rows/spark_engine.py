@@ -113,14 +113,14 @@ class Spark:
     def _read(self, given: object) -> "object | DataFrame | SparkText":
         if not isinstance(given, str | os.PathLike) or not _is_read(os.fspath(given)):
             return given
+        name = os.fspath(given)
+        if "://" not in name:
+            refuse_versioned_tables([Path(name)], name)
+        session = self.session()  # raises if Spark isn't installed
         from pyspark.errors import PySparkException
 
         from gainful.rows.spark_frames import first_line, text_on_spark
 
-        name = os.fspath(given)
-        if "://" not in name:
-            refuse_versioned_tables([Path(name)], name)
-        session = self.session()
         try:
             if _ending(name) in _TEXTS:
                 return text_on_spark(name, session)
