@@ -36,6 +36,8 @@ CALLS = {
         ("evaluate", J, *RUNS, "-m", "nDCG@10"),
         ("evaluate", J, RUNS[0], "-m", "nDCG@10", "--bounds", "--grades", "0..3"),
         ("evaluate", J, RUNS[0], "-m", "nDCG@10", "-f", "csv", "-o", "scores.csv"),
+        ("evaluate", J, RUNS[0], "-m", "nDCG@10", "-o", "scores.parquet"),
+        ("evaluate", J, *RUNS, "-m", "nDCG@10", "-o", "scores", "--partition-by", "run"),
     ],
     "compare": [
         ("compare", J, *RUNS, "--resamples", "99"),

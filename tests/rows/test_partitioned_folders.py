@@ -166,6 +166,7 @@ def test_several_columns(folder, cli):
     ("words", "message"),
     [
         (("--partition-by", "run"), "--partition-by requires --output"),
+        (("-o", "scores/"), "scores/: to write a folder, pass --partition-by COLUMN."),
         (
             ("--partition-by", "run", "-o", "-"),
             "expected a new or empty folder, found standard output",

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -505,6 +506,19 @@ def test_strata_and_texts_have_keys_of_several_columns(tmp_path, monkeypatch):
     design = gf.judging.sample_queries(graded, 4, strata=strata, by="part", columns=columns)
     assert {stratum.name for stratum in design.strata} == {"s0", "s1"}
     assert all(query.count("/") == 2 for query in design.queries)
+
+
+def test_keys_of_several_columns_on_standard_input(tmp_path):
+    table_of(["doc", "grade"], [(key, ("a", 1)) for key in KEYED], "csv", tmp_path / "graded")
+    run = "day;segment;query_id;doc;score\n" + "".join(f"{';'.join(key)};a;1.5\n" for key in KEYED)
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "gainful", "evaluate", tmp_path / "graded.csv", "-", "-m", "RR", "-f", "csv",
+            "--columns", "query=day,segment,query_id",
+        ],
+        input=run.encode(), capture_output=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.decode().splitlines()[1].endswith(",1.0")
 
 
 def test_addresses_on_the_command_line(folder, cli):

@@ -467,6 +467,10 @@ def format_of(options: Options, of: str = "tables") -> str:
         if options["format"] not in (None, "parquet"):
             raise click.UsageError(f"--partition-by writes Parquet, not {options['format']}.")
         return "parquet"
+    if (options["output"] or "").endswith("/") and of == "tables":
+        raise click.UsageError(
+            f"{options['output']}: to write a folder, pass --partition-by COLUMN."
+        )
     output, endings, formats = options["output"] or "", gf.writing.endings(of=of), formats_of(of)
     path = Path(output.lower())
     is_packed = path.suffix in _PACKINGS

@@ -159,4 +159,8 @@ def _as_table(given: Any, session: Session) -> Any:
     if is_json:
         value = read_json(opened)
         return value if isinstance(value, list) else None
-    return connection.read_csv(str(opened.path), all_varchar=True, header=True)
+    rows = connection.read_csv(str(opened.path), all_varchar=True, header=True)
+    if opened.holder is None:
+        return rows
+    rows.create("kept")  # the copy of standard input is removed
+    return connection.table("kept")
