@@ -118,7 +118,7 @@ _NAMES = {
     "gainful.recommending": {
         "evaluation.debiasing": "correct_sampled, debias",
         "evaluation.splits": "split",
-        "evaluation.tables_beside_judgments": "evaluate_recommendation_runs, evaluate_recommendations",
+        "evaluation.recommending": "evaluate_recommendation_runs, evaluate_recommendations",
         "measures.measures_by_need": "RecommendationMeasure, recommendation_catalogue, recommendation_family",
     },
     "gainful.results": {
@@ -166,7 +166,7 @@ _NAMES = {
         "analysis.linting.findings": "Finding, Findings",
         "evaluation.debiasing": "Debiased, SampledCorrection",
         "evaluation.splits": "Split",
-        "evaluation.tables_beside_judgments": "RecommendationScores",
+        "evaluation.recommending": "RecommendationScores",
         "reporting.movers": "Movers",
         "integrations.recording.recorded_run": "RecordedRun",
         "reporting.report": "Report",

@@ -2,9 +2,9 @@
 
 from gainful.evaluation.debiasing import correct_sampled
 from gainful.evaluation.debiasing import debias
+from gainful.evaluation.recommending import evaluate_recommendation_runs
+from gainful.evaluation.recommending import evaluate_recommendations
 from gainful.evaluation.splits import split
-from gainful.evaluation.tables_beside_judgments import evaluate_recommendation_runs
-from gainful.evaluation.tables_beside_judgments import evaluate_recommendations
 from gainful.measures.measures_by_need import RecommendationMeasure
 from gainful.measures.measures_by_need import recommendation_catalogue
 from gainful.measures.measures_by_need import recommendation_family

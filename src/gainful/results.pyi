@@ -36,12 +36,12 @@ from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.debiasing import Debiased
 from gainful.evaluation.debiasing import SampledCorrection
 from gainful.evaluation.learning_curve import LearningCurve
+from gainful.evaluation.recommending import RecommendationScores
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import RunScores
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores import TieRange
 from gainful.evaluation.splits import Split
-from gainful.evaluation.tables_beside_judgments import RecommendationScores
 from gainful.evaluation.unjudged.bounds import Bound
 from gainful.evaluation.unjudged.bounds import Bounds
 from gainful.evaluation.unjudged.bounds import RunBounds
