@@ -471,3 +471,35 @@ def test_lists_of_one_kind_of_item_are_read_like_mixed_ones(mixed):
 def test_errors_say_where_in_the_lists_they_are(rows, place):
     with pytest.raises(gf.errors.InputError, match=place):
         values(rows, {"q": CHUNKS}, offsets="characters")
+
+
+def test_golden_sets_of_other_tools_are_passages():
+    texts = [DAYS, HOTELS]
+    for judged in (
+        [{"user_input": "q", "reference_contexts": texts, "reference": "an answer"}],
+        {"examples": [{"user_input": "q", "reference_contexts": texts}]},
+        [{"input": "q", "context": texts, "expected_output": "an answer"}],
+    ):
+        found = values(judged, {"q": CHUNKS}, documents=DOCS, offsets="characters")
+        assert found["evidence_recall@2"] == EXPECTED["evidence_recall@2"]
+
+
+def test_any_column_of_passages_may_have_an_unusual_name(files):
+    rows = "".join(f'"q";"{text}"\n' for text in (DAYS, HOTELS))
+    table = files("gold.csv", f"Frage;Fundstelle\n{rows}")
+    chunks = [
+        {"Frage": "q", "Datei": doc, "von": start, "bis": end, "Rang": rank}
+        for rank, (doc, start, end) in enumerate(CHUNKS, 1)
+    ]
+    names = {
+        "query": "Frage", "judgments.text": "Fundstelle", "run.doc": "Datei", "run.start": "von", "run.end": "bis",
+        "run.rank": "Rang",
+    }  # fmt: skip
+    found = values(table, chunks, documents=DOCS, offsets="characters", columns=names)
+    assert found["evidence_recall@2"] == EXPECTED["evidence_recall@2"]
+    with pytest.raises(gf.errors.InputError, match="found only 'Frage', 'Fundstelle'"):
+        values(table, chunks, documents=DOCS)
+    with pytest.raises(gf.errors.InputError, match=r"columns judgments\.text="):
+        values(table, chunks, documents=DOCS, columns={"query": "Frage"})
+    with pytest.raises(gf.errors.InputError, match="pass their positions as chunk_table="):
+        values({"q": [DAYS]}, [{"query": "q", "chunk_id": "c1"}], documents=DOCS)

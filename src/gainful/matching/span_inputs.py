@@ -18,7 +18,7 @@ from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.rows.identifiers import UNTYPED, examples, id_text
-from gainful.rows.run_and_judgment_columns import Columns, asked_columns
+from gainful.rows.run_and_judgment_columns import PASSAGE_ROLES, Columns, asked_columns
 from gainful.rows.side_table_columns import WHOLE_DOC_TEXTS
 from gainful.rows.side_table_reader import read_table
 from gainful.rows.span_records import CHUNK_TABLE, EVIDENCE, RETRIEVED, read_span_rows, text_of
@@ -159,7 +159,7 @@ class SpanInputs:
         return self._once(CHUNK_TABLE.name, given, read)
 
     def _asked(self, kind: Kind) -> Mapping[str, str]:
-        asked = asked_columns(kind, self.columns)
+        asked = asked_columns(kind, self.columns, also=PASSAGE_ROLES)
         for role in asked:
             self.columns.use(role, kind)
         return asked

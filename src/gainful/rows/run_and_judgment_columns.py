@@ -63,11 +63,14 @@ _ASSESSOR = "assessor"
 _RECBOLE_TYPES = ("token", "float", "token_seq", "float_seq")
 SLICES_QUERY = "slices.query"
 """The key that names the column of queries in a table of slices."""
+PASSAGE_ROLES = ("text", "start", "end", "group")
+"""The columns of passages and chunks, besides those of all judgments and runs."""
 _SHARED = ("query", "doc", "grade", "score", "rank", "count", _ASSESSOR, "subtopic")
 _KEYS = (
     *_SHARED,
     *(f"{kind}.{role}" for kind, roles in _NUMBERS.items() for role in ("query", "doc", *roles)),
     *(f"{JUDGMENTS.name}.{role}" for role in (_ASSESSOR, "subtopic")),
+    *(f"{kind}.{role}" for kind in (JUDGMENTS.name, RUN.name) for role in PASSAGE_ROLES),
     *("items.doc", "vectors.doc", SLICES_QUERY),
 )
 _IDS_ALONE = 2  # columns of a table without numbers
@@ -230,16 +233,16 @@ def _ids_in_file(name: str) -> list[object]:
 
 
 def asked_columns(
-    kind: Kind, columns: Mapping[str, str], *, also: str | None = None
+    kind: Kind, columns: Mapping[str, str], *, also: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Return the caller's column names for a kind, by role, including one more role if `also` names it.
+    """Return the caller's column names for a kind, by role, including the roles that `also` names.
 
     >>> asked_columns(RUN, {"query": "user", "grade": "stars", "run.rank": "place"})
     {'query': 'user', 'rank': 'place'}
     """
     if not columns:
         return {}
-    roles = ("query", "doc", *_NUMBERS[kind.name], *([] if also is None else [also]))
+    roles = ("query", "doc", *_NUMBERS[kind.name], *also)
     named = {role: _asked(role, kind, columns) for role in roles}
     return {role: name for role, name in named.items() if name}
 

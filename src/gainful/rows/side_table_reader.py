@@ -616,7 +616,10 @@ def read_graded(
     ...     read_graded({"q": {"a": "Exact", "b": 1}}, JUDGED, columns, session)["grade"]
     (3.0, 1.0)
     """
-    asked, words = asked_columns(JUDGMENTS, columns, also=also), columns.option("grade_words")
+    asked, words = (
+        asked_columns(JUDGMENTS, columns, also=() if also is None else (also,)),
+        columns.option("grade_words"),
+    )
     kept = roles if words is None else _with_words(roles)
     table = read_table(given, kept, JUDGMENTS.name, columns=asked, session=session)
     if words is not None:

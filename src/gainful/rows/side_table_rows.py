@@ -447,7 +447,7 @@ def _fields(head: Head, reading: Reading) -> tuple[Layout, Header] | None:
 def _unnamed_texts(head: Head, file: LocalFile, reading: Reading) -> tuple[Layout, Header] | None:
     """Recognise texts without column names."""
     roles = reading.roles
-    if not roles.prose or reading.asked:
+    if not roles.prose or reading.asked or not roles.unnamed:
         return None
     layout = Layout("table", head.suggested or head.mark or "\t")
     count = len(next(_whole_rows(file, layout, roles))[1])

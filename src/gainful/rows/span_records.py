@@ -43,7 +43,7 @@ from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.rows.values_as_numbers import number_of
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
-    "query": ALIASES["query"],
+    "query": (*ALIASES["query"], "user_input", "input"),
     "id": ("chunk_id", "passage_id", "pid", "segment_id", "node_id", "id", "_id", "id_", "chunk"),
     "doc": (
         "document_id", "doc_id", "docid", "docno", "corpus_id", "source_id", "ref_doc_id", "document", "doc",
@@ -72,6 +72,8 @@ _UNITS = {"char": "characters", "byte": "bytes", "token": "tokens", "split_idx":
 """Parts of field names that name the unit of the offsets; Haystack's split_idx_start counts characters."""
 _INSIDE = ("metadata", "meta", "node", "document", "payload", "chunk", "fields", "_source")
 _OF_OBJECTS = ("text", "content", "page_content", "ref_doc_id")  # which may be properties
+_WRAPPERS = ("examples", "data", "records", "rows", "items")
+"""Fields that may contain all records of a file."""
 _TRIPLE, _SCORED = 3, 2
 _NO_GROUPS = {str, dict, tuple}
 _NOTHING_INSIDE = {type(None), str, int, float, list, tuple}
@@ -107,14 +109,14 @@ _PLACE = ("doc", "start", "end", "text")
 EVIDENCE = SpanKind(
     "evidence",
     "query",
-    (*PASSAGES, "contexts", *RELEVANT),
+    (*PASSAGES, "contexts", "context", *RELEVANT),
     (*_PLACE, "grade", "group"),
     grouped=True,
 )
 RETRIEVED = SpanKind(
     "run",
     "query",
-    (*FOUND, "retrieved_chunks", "retrieved_contexts", "contexts", "source_nodes", "source_documents",
+    (*FOUND, "retrieved_chunks", "retrieved_contexts", "retrieval_context", "contexts", "source_nodes", "source_documents",
      "passages"),
     ("id", *_PLACE, "score", "rank"),
 )  # fmt: skip
@@ -148,13 +150,14 @@ class SpanRows:
         if not len(self) or any(self.column(role) is not None for role in _PLACE):
             return
         found = f"only {', '.join(map(repr, self.names))}" if self.names else "none"
-        raise InputError(
-            self.name,
-            "text, or a document with start and end, for each passage",
-            found,
-            f"Usual names of texts are {', '.join(_NAMES['text'])}.",
-            code="rows.no-column",
-        )
+        remedy = f"Usual names of texts are {', '.join(_NAMES['text'])}."
+        if self.kind is not CHUNK_TABLE:
+            side = "run" if self.kind is RETRIEVED else "judgments"
+            remedy = f"{remedy[:-1]}; for any other: columns {side}.text=…."
+        if self.column("id") is not None:
+            remedy = "The run has ids of chunks: pass their positions as chunk_table= (--chunk-table FILE)."
+        expected = "text, or a document with start and end, for each passage"
+        raise InputError(self.name, expected, found, remedy, code="rows.no-column")
 
     def __len__(self) -> int:
         return len(self.columns[self.kind.key])
@@ -350,7 +353,7 @@ class _Reader:
 
     def _of_records(self, value: Any, name: str) -> SpanRows:
         """Read records and objects."""
-        kind = self._kind
+        kind, value = self._kind, self._unwrapped(value)
         items: list[Any] = []
         keys: list[Any] = []  # the key of each item, None if the item has its own
         groups: dict[int, int] = {}  # of items in a list within a list
@@ -386,6 +389,16 @@ class _Reader:
         for role in columns.keys() & {*_NUMBERS}:
             columns[role] = _numbers(columns[role], role, place)
         return SpanRows(kind, name, columns, self._unit, place, tuple(bare), self._names)
+
+    def _unwrapped(self, value: Any) -> Any:
+        """Return the records in a field of an object that contains all of them; any other value unchanged."""
+        if isinstance(value, Mapping):
+            for name in _WRAPPERS:
+                inner = as_sequence(value.get(name))
+                records = isinstance(inner, list) and inner and isinstance(inner[0], Mapping)
+                if records and self._kind.key in self._layout(inner[0]):
+                    return inner
+        return value
 
     def _columns(
         self,

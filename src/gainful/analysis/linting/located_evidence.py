@@ -14,7 +14,7 @@ from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.identifiers import id_text
 from gainful.rows.input_types import TableLike
-from gainful.rows.run_and_judgment_columns import asked_columns, read_columns
+from gainful.rows.run_and_judgment_columns import PASSAGE_ROLES, asked_columns, read_columns
 from gainful.rows.span_records import EVIDENCE, SpanRows, read_span_rows
 from gainful.rows.text_location import TextFinder
 
@@ -139,7 +139,7 @@ def locate_evidence(
     """
     names = read_columns(columns, None, None)
     with Session() as session:
-        asked = asked_columns(JUDGMENTS, names)
+        asked = asked_columns(JUDGMENTS, names, also=PASSAGE_ROLES)
         rows = read_span_rows(evidence, EVIDENCE, asked, session)
         finder = TextFinder(texts_of(documents, session))
     texts = rows.column("text")
