@@ -162,8 +162,8 @@ FUSION = {
     "min sᵢ": (r"$\min s_i$"),
     "max sᵢ": (r"$\max s_i$"),
     "median sᵢ": (r"median of the $s_i$"),
-    "Σ wᵢ·(C − rᵢ + 1), and wᵢ·(C − Nᵢ + 1)/2 from a run of Nᵢ documents that lacks it": (
-        r"$\sum_i w_i \cdot (C - r_i + 1)$, and $w_i \cdot (C - N_i + 1)/2$ from a run of $N_i$ documents that lacks it"
+    "Σ wᵢ·(C − rᵢ + 1), and wᵢ·(C − Nᵢ + 1)/2 from a run of Nᵢ documents that lacks the document": (
+        r"$\sum_i w_i \cdot (C - r_i + 1)$, and $w_i \cdot (C - N_i + 1)/2$ from a run of $N_i$ documents that lacks the document"
     ),
     "n · Σ wᵢ / rᵢ²": (r"$n \cdot \sum_i w_i / r_i^2$"),
     "ln n · Σ wᵢ / rᵢ²": (r"$\ln n \cdot \sum_i w_i / r_i^2$"),

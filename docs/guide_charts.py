@@ -30,7 +30,7 @@ def texts() -> dict[str, str]:
         "differences": f"The difference between hybrid and keyword on each query as a bar, worst first: {wins}.",
         "scatter": f"Each query as a point, by its nDCG@10 under keyword and under hybrid: hybrid is {wins}.",
         "distribution": "The distribution of per-query nDCG@10, with one histogram for each of three runs.",
-        "curve": "The mean nDCG@k of keyword, hybrid and semantic at the cutoffs from 1 to 20.",
+        "curve": "The mean nDCG@k of keyword, hybrid and semantic at cutoffs from 1 to 20.",
     }
 
 

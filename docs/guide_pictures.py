@@ -101,7 +101,7 @@ def ci() -> str:
     )
     return picture(
         "The gate --fail-if 'Δ nDCG@10 < -0.01'",
-        f"Three changes to a search, with intervals for the difference: {said(rows)}. A gate fails only if the whole interval lies below -0.01.",
+        f"Three changes from one search to another, each with the interval of its difference: {said(rows)}. A gate fails only if the whole interval lies below -0.01.",
         body,
         height,
     )
@@ -149,8 +149,8 @@ def command_line() -> str:
         "report": "show it to others",
     }
     parts = [
-        box(20, 56, 150, 56, ("run, fuse", "make runs")),
-        box(20, 136, 150, 56, ("pool, judge", "get grades")),
+        box(20, 56, 150, 56, ("run, fuse", "create runs")),
+        box(20, 136, 150, 56, ("pool, judge", "create judgments")),
         arrow((170, 84), (200, 84)),
         arrow((170, 164), (200, 164)),
         box(200, 56, 100, 56, ("runs",), "key"),
@@ -162,10 +162,12 @@ def command_line() -> str:
     for place, (command, question) in enumerate(answers.items()):
         parts.append(text(352, 72 + 28 * place, command, "bold"))
         parts.append(text(462, 72 + 28 * place, question))
-    listed = "; ".join(f"{command}: {question}" for command, question in answers.items())
+    listed = "; ".join(
+        f"{command.replace(', ', ' and ')} ({question})" for command, question in answers.items()
+    )
     return picture(
         "From files to answers",
-        f"The commands run and fuse create runs, and pool and judge create judgments. These commands read both: {listed}.",
+        f"The commands run and fuse create runs, and pool and judge create judgments. Other commands read both: {listed}.",
         "".join(parts),
         222,
     )
@@ -215,10 +217,10 @@ def conformance() -> str:
         for expected, wrong in ((each.case.expect["value"], each.answer.value),)
     ]
     body, height = intervals(rows, [0, 0.2, 0.4, 0.6, 0.8, 1], "nDCG", {}, digits=1)
-    numbers = "; ".join(f"{each.name} {each.value:.3f}, found {each.high:.3f}" for each in rows)
+    numbers = "; ".join(f"{each.name} {each.value:.3f}, computed {each.high:.3f}" for each in rows)
     return picture(
         "An ideal of the first k documents only",
-        f"For {len(rows)} cases, the expected value, and the value found with an nDCG whose ideal contains only the first k documents: {numbers}.",
+        f"For {len(rows)} cases, the expected value, and the value computed by an nDCG whose ideal contains only the first k documents: {numbers}.",
         body + legend(["expected", "computed"]),
         height,
     )
@@ -249,7 +251,7 @@ def experiments() -> str:
     numbers = ", ".join(f"{p:.4f} for {count}" for count, p in counted)
     return picture(
         "p of the same difference, corrected by Holm",
-        f"The p-value of the difference in nDCG@10 between hybrid and keyword, by the number of comparisons that it is corrected for: {numbers}. A line marks 0.05.",
+        f"The p-value of the difference in nDCG@10 between hybrid and keyword, depending on the number of comparisons that it is corrected for: {numbers}. A line marks 0.05.",
         frame + "".join(bars) + level + legend(["below 0.05", "above 0.05"], bars=True),
     )
 
@@ -359,7 +361,7 @@ def large_data() -> str:
     parts.append(box(430, 98, 190, 88, ("measure", "a few numbers", "per query"), "good"))
     return picture(
         "Rows stay where they are",
-        "Each machine matches its rows of the run with the judgments; only the ranks and grades of judged documents reach the step that measures.",
+        "Each machine matches its rows of the run with the judgments; only the ranks and grades of judged documents reach the step that computes the measures.",
         "".join(parts),
         248,
     )

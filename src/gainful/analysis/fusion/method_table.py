@@ -91,7 +91,7 @@ METHODS: Mapping[str, Method] = _by_name(
         "The sum of points: if the runs returned C different documents for a query, the first document "
         "of a run gets C points, the next C − 1, and so on. Documents that a run didn't return share the "
         "remaining points equally.",
-        "Σ wᵢ·(C − rᵢ + 1), and wᵢ·(C − Nᵢ + 1)/2 from a run of Nᵢ documents that lacks it", RANKS, _WEIGHTS,
+        "Σ wᵢ·(C − rᵢ + 1), and wᵢ·(C − Nᵢ + 1)/2 from a run of Nᵢ documents that lacks the document", RANKS, _WEIGHTS,
     ),
     Method(
         "isr", "inverse square rank",
