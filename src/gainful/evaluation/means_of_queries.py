@@ -285,6 +285,32 @@ class Spread:
         return GradeVariance(*names, mean - reach, mean + reach, self.share)
 
 
+def corrected(
+    values: Floats, drawn: Floats, sampling: Sampling | None
+) -> tuple[Floats, float | None]:
+    """Return values (q,) whose mean and spread allow for estimated grades, and the share of the variance due to them.
+
+    Their mean has no bias, and their deviations from it are enlarged by the errors that the queries share, so
+    that intervals and tests of these values allow for both.
+
+    Args:
+        values: (q,) the values of the queries.
+        drawn: [draw, query] their values over redrawn grades.
+        sampling: how the queries were drawn; None if all count the same, on their own.
+
+    >>> values, share = corrected(np.array([0.5, 1.0]), np.array([[0.5, 1.0], [0.0, 0.5]]), None)
+    >>> values.round(3).tolist(), round(share, 3)
+    ([0.646, 1.354], 1.0)
+    """
+    values, drawn = centred(values, drawn)
+    units, drawn = in_units(values, drawn, sampling)
+    spread = Spread.of(units, drawn)
+    if spread.of_values:
+        mean = units.mean()
+        values = mean + (values - mean) * math.sqrt(spread.whole / spread.of_values)
+    return values, spread.share
+
+
 def widened(interval: Interval, summed: Floats, drawn: Floats) -> Interval:
     """Return an interval around the mean that allows for the errors of grades that the queries share."""
     spread = Spread.of(summed, drawn)

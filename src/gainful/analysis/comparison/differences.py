@@ -31,7 +31,7 @@ from gainful.arithmetic.statistics.moments import Moments, moments_of_columns
 from gainful.arithmetic.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
 from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import Bools, Floats
-from gainful.evaluation.means_of_queries import centred, in_units, widened
+from gainful.evaluation.means_of_queries import corrected
 from gainful.measures.measure_family import LOWER
 from gainful.output.writing.result_base import FormerNames, Record
 
@@ -273,8 +273,18 @@ class _Columns:
         sampling: Sampling | None,
         redrawn: Sequence[Floats | None],
     ) -> None:
-        self.values, self.settings, self.ends = values, settings, ends
-        self.sampling, self.redrawn = sampling, redrawn
+        self.values, self.settings, self.sampling = values, settings, sampling
+        # If grades are estimates, tests and intervals use values that allow for their errors.
+        self.tested, self.ends, self.within = values, [*ends], ends
+        self.shares: dict[int, float | None] = {}  # of the variance that the grades cause
+        for place, drawn in enumerate(redrawn):
+            if drawn is not None:
+                self.tested = values.copy() if self.tested is values else self.tested
+                column, self.shares[place] = corrected(values[:, place], drawn, sampling)
+                self.tested[:, place] = column
+                self.ends[place] = possible_ends(ends[place], column)
+        spread = self.tested if sampling is None else sampling.spread(self.tested)
+        self.moments = moments_of_columns(spread)
         self._outcomes: dict[str, Sequence[Outcome]] = {}
         self._intervals: dict[str, Sequence[Interval]] = {}
         self._sides: Sides | None = None
@@ -284,28 +294,24 @@ class _Columns:
         if test not in self._outcomes:
             settings = self.settings
             self._outcomes[test] = TESTS[test](
-                self.values, settings.draws, settings.tie, self.sampling, self.ends
+                self.tested, settings.draws, settings.tie, self.sampling, self.ends
             )
         return self._outcomes[test][column]
 
     def interval(self, method: str, column: int) -> Interval:
         """Return the interval of one comparison by a method."""
         if method not in self._intervals:
-            settings, values, ends = self.settings, self.values.copy(), [*self.ends]
-            centres = {}
-            for place, redrawn in enumerate(self.redrawn):
-                if redrawn is not None:
-                    centres[place] = centred(values[:, place], redrawn)
-                    values[:, place] = centres[place][0]
-                    ends[place] = possible_ends(ends[place], values[:, place])
             intervals = intervals_of_means(
-                method, values, settings.draws, settings.level_of_each, ends, self.sampling
+                method,
+                self.tested,
+                self.settings.draws,
+                self.settings.level_of_each,
+                self.ends,
+                self.sampling,
             )
             self._intervals[method] = [
-                widened(interval, *in_units(*centres[place], self.sampling)).within(
-                    self.ends[place]
-                )
-                if place in centres
+                replace(interval, from_grades=self.shares[place]).within(self.within[place])
+                if place in self.shares
                 else interval
                 for place, interval in enumerate(intervals)
             ]
@@ -316,8 +322,9 @@ class _Columns:
         """Counts of differences above and below 0, for each comparison."""
         if self._sides is None:
             self._sides = sides(self.values, tie=self.settings.tie)
-            if self.sampling is not None:
-                lean = sides(self.sampling.contributions(self.values)).lean
+            if self.sampling is not None or self.shares:
+                sampling = self.sampling or Sampling()
+                lean = sides(sampling.contributions(self.tested)).lean
                 self._sides = replace(self._sides, lean=lean)
         return self._sides
 
@@ -351,6 +358,16 @@ class _Uncorrected:
     def interval(self, method: str) -> Interval:
         """Return the interval by a method."""
         return self.columns.interval(method, self.column)
+
+    @property
+    def tested(self) -> Floats:
+        """The differences that are tested, which allow for the errors of grades that are estimates."""
+        return self.columns.tested[:, self.column]
+
+    @property
+    def tested_moments(self) -> Moments:
+        """The moments of the differences that are tested."""
+        return self.columns.moments[self.column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +422,7 @@ def differences(
     if test_differences is not None:
         columns = np.zeros((len(paired.queries), len(flat)))
         for place, raw in enumerate(flat):
-            columns[raw.rows, place] = raw.apart
+            columns[raw.rows, place] = raw.tested
         if paired.drawn is not None:
             columns = CORRECTIONS[settings.correction].of_sample(paired.drawn, columns)
         for raw, p in zip(flat, test_differences(columns, settings.draws).tolist(), strict=True):
@@ -428,7 +445,9 @@ def differences(
     claims: list[float | None] = [None] * len(flat)
     if settings.margin is not None:
         margin = settings.margin
-        claims = adjusted([equivalence(raw.moments, margin) for raw in flat], settings.adjustment)
+        claims = adjusted(
+            [equivalence(raw.tested_moments, margin) for raw in flat], settings.adjustment
+        )
     quiet = settings.reporting_to(None)  # later computations report no progress
     finished = iter(
         [
@@ -552,7 +571,9 @@ def _finish(
     if difference.joint is not None:
         p, test, correction = difference.joint, settings.correction, settings.correction
         leans = lean_of_mean
-    lean = float(sides.lean[at]) if leans is lean_of_mean else leans(difference.apart, settings.tie)
+    lean = (
+        float(sides.lean[at]) if leans is lean_of_mean else leans(difference.tested, settings.tie)
+    )
     wins, losses = int(sides.above[at]), int(sides.below[at])
     measure = paired.measures[difference.measure]
     better = paired.better_values(measure)
@@ -564,7 +585,8 @@ def _finish(
         measure,
         names[0],
         names[1],
-        difference.moments,
+        difference.moments.mean,
+        difference.tested_moments,
         interval,
         p,
         correction,
@@ -572,7 +594,7 @@ def _finish(
         corrected.comparisons,
         int(sides.changed[at]),
         size,
-        contrary=lean * difference.moments.mean <= 0,
+        contrary=lean * difference.tested_moments.mean <= 0,
         unjudged=paired.unjudged.get(measure),
         better=better,
     )

@@ -120,7 +120,8 @@ class Grounds:
         measure: the name of the measure.
         base: the name of the base.
         run: the name of the run.
-        moments: the moments of the differences.
+        difference: the mean difference.
+        moments: the moments of the differences that are tested, which allow for the errors of grades that are estimates.
         interval: the interval of their mean.
         p: the corrected p-value of the test that decides.
         correction: the name of the correction.
@@ -136,6 +137,7 @@ class Grounds:
     measure: str
     base: str
     run: str
+    difference: float
     moments: Moments
     interval: Interval
     p: float | None
@@ -299,7 +301,7 @@ def _evidence(grounds: Grounds, correction: str, p: float | None, name: str = "p
     doubtful = grounds.changed and interval.known and not interval.exact
     few = few_changed(grounds.changed, size.queries) if doubtful else ""
     evidence += f", {few or size}"
-    return f"{signed(grounds.moments.mean)}, {span}, {evidence}"
+    return f"{signed(grounds.difference)}, {span}, {evidence}"
 
 
 def without_correction(sentence: str) -> str:
