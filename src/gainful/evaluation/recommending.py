@@ -13,6 +13,7 @@ import numpy as np
 from gainful import arguments
 from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.kernels import exposure, recommendations
+from gainful.arithmetic.kernels.numbered_keys import is_among, numbered_integers
 from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.array_types import AnyArray, Bools, Floats, Ints
 from gainful.errors import DisjointError, InputError, warn
@@ -31,6 +32,7 @@ from gainful.matching.engine_rows import columns_of, refuse_first_duplicate, sto
 from gainful.matching.input import Input
 from gainful.matching.keyword_options import ItemTables, ReadingOptions, takes
 from gainful.matching.matched import offsets_of, places_of, without_judgments
+from gainful.matching.ranking import distinct, ranges
 from gainful.matching.reader import Reader, open_input, opened_session
 from gainful.measures.catalogue.recommendations import VECTORS as BY_VECTORS
 from gainful.measures.measure import Measure, ValuesOfRun, with_values_of_run
@@ -42,7 +44,15 @@ from gainful.message_texts import counted, did_you_mean, shown
 from gainful.output.rendering.table_formats import Table
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import HISTORY, JUDGMENTS, RUN
-from gainful.rows.identifiers import IdType, decided_type, examples, id_text, in_order, overlap_hint
+from gainful.rows.identifiers import (
+    IdType,
+    decided_type,
+    examples,
+    id_text,
+    in_order,
+    overlap_hint,
+    refuse_halves,
+)
 from gainful.rows.input_types import Judgments, Run, SamplingOptions, TableLike
 from gainful.rows.run_and_judgment_columns import Columns, columns_in
 from gainful.rows.runs_by_name import Runs, read_runs
@@ -50,7 +60,7 @@ from gainful.rows.side_table_columns import ITEMS, QUERIES, VECTORS, Roles
 from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.rows.spark_frames import refuse_spark
 
-_SEVERAL = (list, tuple, set, frozenset)
+_SEVERAL = list | tuple | set | frozenset
 _PAIR, _MATRIX = 2, 2
 _USUAL_SEPARATORS = ("|", ";")  # never part of a category's name
 _COMMA = ","
@@ -69,8 +79,8 @@ def coded(ids: Iterable[str], codes: Codes) -> Ints:
     ([0, 1, 0], ['a', 'b'])
     """
     listed = [*ids]
-    for text in dict.fromkeys(listed):
-        codes.setdefault(text, len(codes))
+    new = [text for text in dict.fromkeys(listed) if text not in codes]
+    codes.update(zip(new, range(len(codes), len(codes) + len(new)), strict=True))
     return np.fromiter(map(codes.__getitem__, listed), np.int64, len(listed))
 
 
@@ -182,11 +192,8 @@ class Categories:
         [[0, 0, 2], [0, 1, 1]]
         """
         counts = self.counts(size)
-        starts = np.cumsum(counts) - counts
-        many = counts[items]
-        rows = np.repeat(np.arange(items.size), many)
-        within = np.arange(rows.size) - np.repeat(np.cumsum(many) - many, many)
-        return rows, self.categories[starts[items][rows] + within]
+        starts, many = (np.cumsum(counts) - counts)[items], counts[items]
+        return np.repeat(np.arange(items.size), many), self.categories[ranges(starts, many)]
 
     def kinds(self, size: int) -> tuple[Ints, Bools | None]:
         """Return the set of categories (size,) of each item as a number, −1 without any, and the sets.
@@ -199,13 +206,15 @@ class Categories:
             kinds[self.items] = self.categories
             return kinds, None
         starts = np.cumsum(counts) - counts
-        kind_of: dict[bytes, int] = {}
+        kind_of: dict[bytes, list[int]] = {}
         for item in np.flatnonzero(counts).tolist():
             own = self.categories[starts[item] : starts[item] + counts[item]]
-            kinds[item] = kind_of.setdefault(own.tobytes(), len(kind_of))
+            kind_of.setdefault(own.tobytes(), []).append(item)
         members = np.zeros((len(kind_of), len(self.names)), np.bool_)
-        for kind, own_bytes in enumerate(kind_of):
+        # In an order that does not depend on the order of the items.
+        for kind, own_bytes in enumerate(sorted(kind_of)):
             members[kind, np.frombuffer(own_bytes, np.int64)] = True
+            kinds[kind_of[own_bytes]] = kind
         return kinds, members
 
 
@@ -280,15 +289,17 @@ def read_items(
     """
     if separator is not None and not arguments.text(separator, "separator"):
         raise InputError("separator", "a string between categories", "an empty one")
-    records = _as_records(items)
-    if records is None:
+    plain = _plain_table(items)
+    records = None if plain else _as_records(items)
+    if plain is not None:
+        table = plain
+    elif records is None:
         table = _table(items, ITEMS, "items", session, columns)
     else:
         table = read_table(records, ITEMS, "items")
-    ids = table["item"]
-    if not ids:
+    if not len(table):
         raise InputError("items", ITEMS.least, "none")
-    every = np.unique(coded(ids, codes))
+    own = coded(table["item"], codes)
     separators: dict[str, str] = {}
     categories = {}
     for name in table.columns:
@@ -296,12 +307,26 @@ def read_items(
             continue  # the row numbers that pandas writes
         cells, mark = table.texts(name), separator
         if separator is None and records is None:
-            mark = _usual_separator([cell for cell in cells if cell is not None])
+            mark = _usual_separator({*cells} - {None})
             separators |= {} if mark is None else {name: mark}
-        rows = zip(ids, cells, strict=True)
-        pairs = [(item, category) for item, cell in rows for category in _split(cell, mark)]
-        categories[name] = _categories(pairs, codes)
-    return ItemTable(every, categories, separators)
+        categories[name] = _categories(own, cells, mark)
+    return ItemTable(distinct(own), categories, separators)
+
+
+def _plain_table(items: Any) -> InputTable | None:
+    """Return ids alone, or a dict from ids to texts, as a table; None for anything else.
+
+    A catalogue may have millions of items, so that records of each would take seconds.
+    """
+    if not isinstance(items, dict | _SEVERAL) or {*map(type, items)} != {str} or "" in items:
+        return None
+    named = isinstance(items, dict)
+    if named and {*map(type, items.values())} != {str}:
+        return None
+    ids = tuple(items)
+    refuse_halves(ids, where="items, item ids")
+    cells: dict[str, tuple[Any, ...]] = {"category": tuple(items.values())} if named else {}
+    return InputTable("items", {"item": ids}, cells, ("items",) * len(ids), has_columns=False)
 
 
 def _as_records(items: Any) -> list[dict[str, object]] | None:
@@ -327,7 +352,7 @@ def _rows_of(record: Mapping[str, object]) -> Iterator[dict[str, object]]:
         }
 
 
-def _usual_separator(cells: Sequence[str]) -> str | None:
+def _usual_separator(cells: Collection[Any]) -> str | None:
     """Return the text between several categories in the cells of a column; None without any.
 
     A comma may be part of a name. It separates categories if most of the texts between commas occur
@@ -355,12 +380,18 @@ def _split(cell: str | None, separator: str | None) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _categories(pairs: Sequence[tuple[str, str]], codes: Codes) -> Categories:
-    names = sorted({category for _, category in pairs})
+def _categories(items: Ints, cells: Sequence[str | None], separator: str | None) -> Categories:
+    """Return the categories of items (n,), whose cells are split once for each different text."""
+    texts: Codes = {}
+    cell_of = coded(cells, texts)  # type: ignore[arg-type]  # None is a cell without categories
+    parts = [_split(cell, separator) for cell in texts]
+    names = sorted({category for own in parts for category in own})
     place = {name: at for at, name in enumerate(names)}
-    items = coded((item for item, _ in pairs), codes)
-    own = np.array([place[category] for _, category in pairs], np.int64)
-    keys = np.unique(items * max(1, len(names)) + own)
+    sizes = np.array([len(own) for own in parts], np.int64)
+    places = np.array([place[category] for own in parts for category in own], np.int64)
+    owner = np.repeat(items, sizes[cell_of])
+    own = places[ranges((np.cumsum(sizes) - sizes)[cell_of], sizes[cell_of])]
+    keys = distinct(owner * max(1, len(names)) + own)
     return Categories(tuple(names), *np.divmod(keys, max(1, len(names))))
 
 
@@ -442,7 +473,7 @@ class Sources:
         """Return the numbers (n,) of the items that could be shown."""
         if self.items is not None:
             return self.items.items
-        return np.unique(self.need("history", measure).items)
+        return distinct(self.need("history", measure).items)
 
     def categories(self, measure: Measure) -> Categories:
         """Return the categories of the items in the column that the measure names."""
@@ -468,6 +499,10 @@ class Sources:
             lists, owners = self.expected, users[self.expected.users[self.expected.owner]]
             parts += _packed("expected", owners, items[lists.items], lists.rank)
         return digest_of(parts)
+
+    def hash_of_tables(self) -> str:
+        """Return the hash of all tables."""
+        return self.digest
 
     def hashes(self, lists: RankedLists, reach: int | None) -> Hashes:
         """Return the hash of all tables, and that of the lists of a run down to a reach."""
@@ -532,14 +567,17 @@ def read_sources(
     return Sources(users, items, table, vectors, history, judgments, expected)
 
 
-def lists_of_run(reader: Reader, run: Run, sources: Sources) -> RankedLists:
-    """Return the lists of a run as arrays; judged users without one have a place."""
+def lists_of_run(
+    reader: Reader, run: Run, sources: Sources, depth: int | None = None
+) -> RankedLists:
+    """Return the lists of a run as arrays, down to a depth; judged users without one have a place."""
     array = reader.id_array(run)
     if array is not None:
-        return _ranked_array(*array, sources)
+        return _ranked_array(array[0], array[1][:, :depth], sources)
     lists = reader.lists(run)
     if not any(lists.values()):
         raise InputError(RUN.name, RUN.least, "none")
+    lists = {user: items[:depth] for user, items in lists.items()}
     without: dict[str, Sequence[str]] = dict.fromkeys(_judged_users(sources), ())
     return _ranked(without | lists, sources.user_codes, sources.item_codes)
 
@@ -548,7 +586,7 @@ def _judged_users(sources: Sources) -> list[str]:
     if sources.judgments is None:
         return []
     names = [*sources.user_codes]
-    return [names[code] for code in np.unique(sources.judgments.users).tolist()]
+    return [names[code] for code in distinct(sources.judgments.users).tolist()]
 
 
 def _ranked(lists: Mapping[str, Sequence[str]], users: Codes, items: Codes) -> RankedLists:
@@ -563,11 +601,38 @@ def _ranked_array(names: Sequence[str], ids: AnyArray, sources: Sources) -> Rank
     place = {name: row for row, name in enumerate(names)}
     ordered = in_order({*names, *_judged_users(sources)})
     rows = np.array([place.get(name, -1) for name in ordered])
-    different, which = np.unique(ids, return_inverse=True)
+    different, which = (numbered_integers if ids.dtype.kind == "i" else _numbered_texts)(ids)
     codes = coded(map(str, different.tolist()), sources.item_codes)
     listed = codes[which.reshape(ids.shape)][rows[rows >= 0]].ravel()
     lengths = np.where(rows >= 0, ids.shape[1], 0)
     return _in_rows(coded(ordered, sources.user_codes), listed, lengths)
+
+
+_LETTERS = 4  # that are numbered at once, of 8 bits each
+_ASCII = 128
+
+
+def _numbered_texts(ids: AnyArray) -> tuple[AnyArray, Ints]:
+    """Return the different texts (p,), in any order, and the number of each text among them.
+
+    Integers sort much faster than texts, so ASCII texts are numbered a few letters at a time.
+
+    >>> [array.tolist() for array in _numbered_texts(np.array([["item2", "item1", "item2"]]))]
+    [['item1', 'item2'], [1, 0, 1]]
+    """
+    letters = np.ascontiguousarray(ids).view(np.uint32).reshape(ids.size, -1)
+    if letters.max() >= _ASCII:
+        different, which = np.unique(ids, return_inverse=True)
+        return different, which.ravel()
+    numbers = np.zeros(ids.size, np.uint64)
+    for start in range(0, letters.shape[1], _LETTERS):
+        for letter in letters[:, start : start + _LETTERS].T:
+            numbers = (numbers << np.uint64(8)) | letter
+        numbers = numbered_integers(numbers)[1].astype(np.uint64)
+    which = numbers.astype(np.int64)
+    first = np.empty(int(which.max()) + 1, np.int64)
+    first[which] = np.arange(which.size)
+    return ids.ravel()[first], which
 
 
 def _in_rows(users: Ints, items: Ints, lengths: Ints) -> RankedLists:
@@ -616,7 +681,7 @@ def values_of_run(
             if isinstance(computed, float)
             else dict(zip(users, computed.tolist(), strict=True))
         )
-        values[measure] = ValuesOfRun(by_user, sources.digest)
+        values[measure] = ValuesOfRun(by_user, sources.hash_of_tables)
     return values
 
 
@@ -665,11 +730,11 @@ class Shown:
 
     def refuse_unknown(self, known: Ints, what: str) -> None:
         """Refuse lists without any known item."""
-        if np.isin(self.lists.items, known).any():
+        if is_among(known, self.lists.items).any():
             return
         names = [*self.sources.item_codes]
         ours, theirs = (
-            [names[code] for code in np.unique(items).tolist()]
+            [names[code] for code in distinct(items).tolist()]
             for items in (known, self.lists.items)
         )
         raise DisjointError(
@@ -709,8 +774,7 @@ class Shown:
     def among(self, users: Ints, items: Ints) -> Bools:
         """Return which rows of the lists are among some pairs of a user and an item."""
         rows = self.lists.users[self.lists.owner] * self.size + self.lists.items
-        among: Bools = np.isin(rows, users * self.size + items)
-        return among
+        return is_among(users * self.size + items, rows)
 
     def attention(self, ranks: Ints | None = None) -> Floats:
         """Return the attention (n,) that ranks get, those of the rows by default."""
@@ -751,7 +815,7 @@ def _personalisation(shown: Shown) -> float:
 def _novelty(shown: Shown) -> Floats:
     count, past = shown.parameters["count"], shown.need("history")
     popularity = shown.popularity(count)
-    total = past.numbers.sum() if count == "all" else float(np.unique(past.users).size)
+    total = past.numbers.sum() if count == "all" else float(distinct(past.users).size)
     known = np.where(popularity > 0, popularity, min(1.0, total))
     return shown.lists.means(np.log2(total / known)[shown.lists.items])
 
@@ -784,7 +848,7 @@ def _serendipity(shown: Shown) -> Floats:
         liked * (_unexpected_by_rank if by_rank else _unexpected_by_list)(shown)
     )
     values = np.full(shown.lists.count, np.nan)
-    someone = shown.places[np.unique(shown.need("judgments").users)]
+    someone = shown.places[distinct(shown.need("judgments").users)]
     values[someone] = np.nan_to_num(means[someone])  # a judged user without a list counts 0
     return values
 
@@ -801,14 +865,14 @@ def _unexpected_by_list(shown: Shown) -> Floats:
     popularity, names = shown.popularity("once"), [*sources.item_codes]
     by_id = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), np.int64)
     order = by_id[np.argsort(-popularity[by_id], kind="stable")][:cutoff]
-    return (~np.isin(shown.lists.items, order[popularity[order] > 0])).astype(np.float64)
+    return (~is_among(order[popularity[order] > 0], shown.lists.items)).astype(np.float64)
 
 
 def _unexpected_by_rank(shown: Shown) -> Floats:
     """Return how much higher an item is ranked than its popularity suggests, as a share of the catalogue."""
     count = shown.sources.catalogue(shown.measure).size
     popularity = shown.popularity("once")
-    different = np.unique(popularity[popularity > 0])[::-1]
+    different = distinct(popularity[popularity > 0])[::-1]
     place = np.searchsorted(-different, -popularity) + 1
     usual = np.where(popularity > 0, (count + 1 - place) / count, 0.0)[shown.lists.items]
     chance = (count + 1 - shown.lists.rank) / count
@@ -821,8 +885,8 @@ def _hit_rate(shown: Shown) -> Floats:
     inside[shown.categories.items[shown.categories.categories == shown.part("segment")]] = True
     users, items = users[inside[items]], items[inside[items]]
     values = np.full(shown.lists.count, np.nan)
-    values[shown.places[np.unique(users)]] = 0.0
-    values[np.unique(shown.lists.owner[shown.among(users, items)])] = 1.0
+    values[shown.places[distinct(users)]] = 0.0
+    values[distinct(shown.lists.owner[shown.among(users, items)])] = 1.0
     return values
 
 
@@ -868,7 +932,7 @@ def _rank_fairness(shown: Shown) -> Floats:
         owner = shown.places[users]
         owner, items = owner[owner >= 0], items[owner >= 0]
     else:
-        items = np.unique(shown.categories.items)
+        items = distinct(shown.categories.items)
         owner = np.zeros(items.size, np.int64)
     wanted = shown.group_shares(owner, items, np.ones(items.size))
     if target == "catalogue":
@@ -932,7 +996,7 @@ def _targets(shown: Shown, queries: Ints) -> tuple[Ints, Floats]:
     """Return the relevant items of queries, as keys query · items + item, and the exposure that each should have."""
     (users, items), cutoff = shown.relevant(), shown.measure.cutoff
     chosen = np.isin(users, queries)
-    keys: Ints = np.unique(np.searchsorted(queries, users[chosen]) * shown.size + items[chosen])
+    keys: Ints = distinct(np.searchsorted(queries, users[chosen]) * shown.size + items[chosen])
     owner = keys // shown.size
     counts = np.bincount(owner, minlength=queries.size)
     ranks = np.arange(1, int(counts.max(initial=0)) + 1)
@@ -1171,13 +1235,14 @@ def _evaluated(
         judged = None if judgments is None else reader.judgments.given
         tables = {name: options.get(name) for name in ItemTables.__annotations__}
         sources = read_sources(tables, columns, session, judged)
+        chosen, optional = _chosen(asked, sources)
+        depth = deepest_of(chosen)
         for name, run in runs.items():
             with naming_run(name, runs):
                 refuse_spark(run, RUN.name)
-                ranked[name] = lists_of_run(reader, run, sources)
+                ranked[name] = lists_of_run(reader, run, sources, depth)
                 types[name] = decided_type([reader.run(run).query_type])
                 reader.forget(run)
-    chosen, optional = _chosen(asked, sources)
     values: dict[str, dict[Measure, ValuesOfRun]] = {}
     for name, lists in ranked.items():
         with naming_run(name, runs):
@@ -1201,6 +1266,13 @@ def _evaluated(
     }
 
 
+def deepest_of(measures: Iterable[Measure]) -> int | None:
+    """Return the deepest rank that matters; None if a measure has no cutoff."""
+    cutoffs = [measure.cutoff for measure in measures]
+    known = [cutoff for cutoff in cutoffs if cutoff is not None]
+    return max(known) if len(known) == len(cutoffs) else None
+
+
 def _scores(
     measures: tuple[Measure, ...],
     lists: RankedLists,
@@ -1211,8 +1283,7 @@ def _scores(
     """Return the scores of users from measures with known values."""
     names = [*sources.user_codes]
     users = tuple(names[code] for code in lists.users.tolist())
-    cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
-    depth = max(cutoffs) if len(cutoffs) == len(measures) else None
+    depth = deepest_of(measures)
     matched = without_judgments(users, lists.lengths)
     scores = measure_matched([matched], measures, Policy().resolved(ids=True), depth)
     without = {
@@ -1225,10 +1296,10 @@ def _scores(
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     if sources.judgments is not None:
-        judged = np.isin(lists.users, sources.judgments.users)
+        judged = is_among(sources.judgments.users, lists.users)
         missing = tuple(compress(users, judged & (lists.lengths == 0)))
         extra = tuple(compress(users, ~judged))
-    shown_items = np.unique(lists.down_to(depth).items)
+    shown_items = distinct(lists.down_to(depth).items)
     tables = {name: getattr(sources, name) for name in ("items", "vectors", "history")}
     usual = {part.name: getattr(scores.coverage, part.name) for part in fields(Coverage)}
     empty = tuple(user for user in users if user not in complete)
@@ -1238,7 +1309,7 @@ def _scores(
         catalogue=sources.catalogue("coverage").size if sources.has_catalogue else None,
         shown=shown_items.size,
         unknown={
-            name: int((~np.isin(shown_items, table.items)).sum())
+            name: int((~is_among(table.items, shown_items)).sum())
             for name, table in tables.items()
             if table is not None
         },

@@ -46,9 +46,9 @@ def _of_items(
 ) -> dict[Measure, ValuesOfRun]:
     read = partial(recommending.read_sources, options, reader.columns, reader.session)
     sources = reader.once("items", lambda: read(reader.judgments.given))
-    return recommending.values_of_run(
-        measures, recommending.lists_of_run(reader, run, sources), sources
-    )
+    depth = recommending.deepest_of(measures)
+    lists = recommending.lists_of_run(reader, run, sources, depth)
+    return recommending.values_of_run(measures, lists, sources)
 
 
 BY_NEED: Mapping[

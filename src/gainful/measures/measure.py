@@ -6,7 +6,7 @@ command line, the help and the documentation all read it.
 
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -167,11 +167,17 @@ class ValuesOfRun(NamedTuple):
     """A run's values of a measure that needs more than grades.
 
     `values` has the value of each query, None if nothing is relevant; queries without an entry don't
-    count. For measures of the whole run, it is a single value. `digest` is a hash of the tables.
+    count. For measures of the whole run, it is a single value. `hash_of` is a hash of the tables, or a
+    function that computes it when it is first needed.
     """
 
     values: "Mapping[str, float | None] | float"
-    digest: str
+    hash_of: "str | Callable[[], str]"
+
+    @property
+    def digest(self) -> str:
+        """The hash of the tables."""
+        return self.hash_of if isinstance(self.hash_of, str) else self.hash_of()
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gainful.arithmetic.kernels.numbered_keys import is_among
 from gainful.arithmetic.number_arrays import Numbers, as_array, checked_numbers
 from gainful.array_types import AnyArray, Bools, Ints
 from gainful.errors import InputError, warn
@@ -30,14 +31,22 @@ class Cells(NamedTuple):
         >>> Cells(np.array([1, 4]), np.array([2.0, 3.0])).at(np.array([4, 0, 1])).tolist()
         [3.0, 0.0, 2.0]
         """
+        return self.split(keys)[0]
+
+    def split(self, keys: Ints) -> tuple[Numbers, "Cells"]:
+        """Return the numbers (n,) of cells, 0 for other cells, and the cells that aren't among these keys."""
         if not self.keys.size:
-            return np.zeros(keys.shape)
+            return np.zeros(keys.shape), self
         places = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
-        return np.where(self.keys[places] == keys, self.numbers[places], 0)
+        hits = self.keys[places] == keys
+        others = np.ones(self.keys.size, np.bool_)
+        others[places[hits]] = False
+        numbers = np.where(hits, self.numbers[places], 0)
+        return numbers, Cells(self.keys[others], self.numbers[others])
 
     def has(self, keys: Ints) -> Bools:
         """Return whether each key (n,) is one of the cells."""
-        return Cells(self.keys, np.ones(self.keys.size, np.bool_)).at(keys).astype(np.bool_)
+        return is_among(self.keys, keys)
 
 
 def read_lists_of_items(
@@ -85,17 +94,20 @@ def read_lists_of_items(
             matrix, covered = _matrix(scores, "scores", shape), hidden.keys
         else:
             shown_keys, matrix = _shown(items, scores, shape)
-            matrix[hidden.has(shown_keys)] = -np.inf
+            if hidden.keys.size:
+                matrix[hidden.has(shown_keys)] = -np.inf
             covered = hidden.keys[:0]
         parts = [*_tops(matrix, covered, depth)]
         keys, numbers, returned = (np.concatenate(part) for part in zip(*parts, strict=True))
         keys = keys if items is None else shown_keys.ravel()[keys]
-    others = graded.keys[~np.isin(graded.keys, keys)]
-    every = np.concatenate((keys, others))
-    order = np.argsort(every // width, kind="stable")
-    labels = np.concatenate((graded.at(keys), graded.at(others)))[order].astype(np.float64)
-    ranked = np.concatenate((numbers.astype(np.float64), np.full(others.size, -np.inf)))[order]
-    lengths = np.bincount(every // width, minlength=users)
+    labels, others = graded.split(keys)
+    owner = np.concatenate((keys // width, others.keys // width))
+    labels = np.concatenate((labels, others.numbers)).astype(np.float64)
+    ranked = np.concatenate((numbers.astype(np.float64), np.full(others.keys.size, -np.inf)))
+    if others.keys.size:
+        order = np.argsort(owner, kind="stable")
+        labels, ranked = labels[order], ranked[order]
+    lengths = np.bincount(owner, minlength=users)
     if query is None:
         return replace(read_lists(labels, ranked, group=lengths), returned=returned)
     names = read_lists(np.zeros((users, 1)), np.zeros((users, 1)), query=query)
@@ -103,7 +115,7 @@ def read_lists_of_items(
     starts = np.cumsum(lengths) - lengths
     return replace(
         names, starts=starts[place], lengths=lengths[place], labels=labels, scores=ranked,
-        returned=returned[place], masked=bool(others.size),
+        returned=returned[place], masked=bool(others.keys.size),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from gainful.array_types import Bools, Floats, Ints
 
 _MOST_IN_TABLE = 1 << 22  # pairs of item kinds whose overlap is stored in a table
 _BLOCK = 1 << 24  # numbers held at once
+_FEW_KINDS = 4  # times the mean length of the lists: up to there, counting kinds is faster than going through pairs
 
 
 def means(values: Floats, owner: Ints, lists: int) -> Floats:
@@ -84,26 +85,62 @@ def category_diversity(kinds: Ints, members: Bools | None, offsets: Ints) -> Flo
     """
     lengths = np.diff(offsets)
     owner = np.repeat(np.arange(lengths.size), lengths)
-    similar = np.zeros(lengths.size)
-    overlap = _Overlaps(members)
-    for step in range(1, int(lengths.max(initial=0))):
-        first = np.flatnonzero(owner[:-step] == owner[step:])
-        alike = overlap.of(kinds[first], kinds[first + step])
-        similar += np.bincount(owner[first], alike, lengths.size)
+    if members is None:
+        similar = _equal_pairs(kinds, owner, lengths.size)
+    elif len(members) <= _FEW_KINDS * kinds.size / max(1, lengths.size):
+        similar = _similar_by_kind(kinds, members, owner, lengths.size)
+    else:
+        similar = _similar_by_pair(kinds, members, owner, lengths)
     pairs = lengths * (lengths - 1) // 2
     diversity: Floats = np.full(lengths.size, np.nan)
     np.divide(pairs - similar, pairs, out=diversity, where=lengths > 1)
     return diversity.clip(0, 1)
 
 
+def _equal_pairs(kinds: Ints, owner: Ints, lists: int) -> Floats:
+    """Return the number (u,) of pairs of items of a list with the same kind."""
+    most = int(kinds.max(initial=0)) + 1
+    keys = np.sort(owner * most + kinds)
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    counts = np.diff(first, append=keys.size)
+    pairs = counts * (counts - 1) // 2
+    return np.bincount(keys[first] // most, pairs, lists).astype(np.float64)
+
+
+def _similar_by_kind(kinds: Ints, members: Bools, owner: Ints, lists: int) -> Floats:
+    """Return the sum (u,) of the Jaccard indices of all pairs of items of a list, from the number of items of each kind."""
+    count = len(members)
+    table = _Overlaps(members).of(np.repeat(np.arange(count), count), np.tile(np.arange(count), count))  # fmt: skip
+    table = table.reshape(count, count)
+    similar = np.zeros(lists)
+    step = max(1, _BLOCK // count)
+    for start in range(0, lists, step):
+        low, high = np.searchsorted(owner, (start, start + step))
+        own = min(step, lists - start)
+        counts = np.bincount((owner[low:high] - start) * count + kinds[low:high], minlength=own * count)  # fmt: skip
+        counts = counts.reshape(own, count).astype(np.float64)
+        # Every ordered pair, and each item with itself.
+        similar[start : start + own] = ((counts @ table) * counts).sum(axis=1) - counts.sum(axis=1)
+    return similar / 2
+
+
+def _similar_by_pair(kinds: Ints, members: Bools, owner: Ints, lengths: Ints) -> Floats:
+    """Return the same sum (u,), pair by pair."""
+    similar = np.zeros(lengths.size)
+    overlap = _Overlaps(members)
+    for step in range(1, int(lengths.max(initial=0))):
+        first = np.flatnonzero(owner[:-step] == owner[step:])
+        alike = overlap.of(kinds[first], kinds[first + step])
+        similar += np.bincount(owner[first], alike, lengths.size)
+    return similar
+
+
 class _Overlaps:
     """The Jaccard index of pairs of sets."""
 
-    def __init__(self, members: Bools | None) -> None:
+    def __init__(self, members: Bools) -> None:
         self._table: Floats | None = None
         self._members = members
-        if members is None:
-            return
         self._sizes = members.sum(axis=1)
         if len(members) ** 2 <= _MOST_IN_TABLE:
             both = members.astype(np.float64) @ members.T.astype(np.float64)
@@ -111,9 +148,6 @@ class _Overlaps:
 
     def of(self, first: Ints, second: Ints) -> Floats:
         """Return the index (n,) of the sets at some places."""
-        if self._members is None:
-            alike: Floats = (first == second).astype(np.float64)
-            return alike
         indices: Floats = np.empty(first.size)
         if self._table is not None:
             indices[:] = self._table[first, second]
