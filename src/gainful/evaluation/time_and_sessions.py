@@ -1,9 +1,9 @@
 """Measures of users who spend time and read text, and of sessions: their tables, the walk down a list, and what the lists of a session give together."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import chain, groupby, islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from gainful.arithmetic.kernels import sessions as kernels
 from gainful.arithmetic.kernels import time_and_text
 from gainful.arithmetic.kernels.cumulated_gain import divide_by_ideal
-from gainful.array_types import Bools, Floats
+from gainful.arithmetic.kernels.row_sums import sums
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import digest_of, digest_of_texts
 from gainful.evaluation.gains_ranks_and_ideals import (
@@ -23,6 +24,7 @@ from gainful.evaluation.gains_ranks_and_ideals import (
 )
 from gainful.evaluation.request import refuse_answers
 from gainful.matching.dict_matching import judged_of, queries_of
+from gainful.matching.matched import offsets_of
 from gainful.matching.ranked_documents import by_score
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure, ValuesOfRun
@@ -44,6 +46,7 @@ _NAMES = {
     "length": ("length", "len"),
     "duplicate_of": ("duplicate_of", "duplicate"),
 }
+_TOGETHER = 1024  # queries whose lists are walked together
 _UNITS = {"TBG": "words", "U": "characters"}
 
 
@@ -147,10 +150,11 @@ def _known(table: InputTable, column: str) -> dict[str, float]:
 
 
 class Walk(NamedTuple):
-    """A user's way down a list.
+    """How users go down their lists.
 
     Attributes:
-        docs: the documents (n,) down to the cutoff.
+        docs: the documents (n,) of all lists, each down to the cutoff.
+        offsets: (q+1,) where each list begins.
         grades: (n,) NaN without a judgment.
         gains: (n,) what the user gains from each document.
         at: (n,) the seconds or characters when a document counts.
@@ -159,6 +163,7 @@ class Walk(NamedTuple):
     """
 
     docs: Sequence[str]
+    offsets: Ints
     grades: Floats
     gains: Floats
     at: Floats
@@ -166,72 +171,78 @@ class Walk(NamedTuple):
     repeats: Bools
 
     @property
-    def value(self) -> float:
-        """The value of the measure: the sum of gains times weights."""
-        return float((self.gains * self.weights).sum())
+    def values(self) -> Floats:
+        """The value (q,) of each list: the sum of gains times weights."""
+        lists = self.offsets.size - 1
+        owner = np.repeat(np.arange(lists), np.diff(self.offsets))
+        return sums(self.gains * self.weights, owner, lists)
 
 
 def walk(
     measure: Measure,
-    docs: Sequence[str],
-    grades: Mapping[str, float],
+    lists: Sequence[tuple[Mapping[str, float], Sequence[str]]],
     known: Mapping[str, float],
     original: Mapping[str, str],
 ) -> Walk:
-    """Return a user's way down a list.
+    """Return how users go down their lists.
 
     Args:
-        measure: TBG or U, whose cutoff cuts the list.
-        docs: the documents in rank order.
-        grades: document → grade.
+        measure: TBG or U, whose cutoff cuts the lists.
+        lists: of each query, the grades by document, and the documents in rank order.
         known: document → length, in the unit of the measure.
         original: document → the one document that stands for all that are the same.
     """
-    docs = docs[: measure.cutoff]
-    listed = np.array([grades.get(doc, np.nan) for doc in docs], np.float64)
-    default = measure.parameters[_UNITS[measure.name]]
-    lengths = np.array([known.get(doc, default) for doc in docs], np.float64)
-    repeats = _repeats(docs, original)
-    gains, at, weights = _WALKS[measure.name](measure.parameters, listed, lengths, repeats)
-    return Walk(docs, listed, gains, at, weights, repeats)
+    tops = [docs[: measure.cutoff] for _, docs in lists]
+    offsets = offsets_of(np.array([len(docs) for docs in tops], np.int64))
+    docs = [*chain.from_iterable(tops)]
+    graded = zip(lists, tops, strict=True)
+    # A missing number is None, which becomes NaN.
+    grades = np.array([*chain.from_iterable(map(own.get, top) for (own, _), top in graded)], np.float64)  # fmt: skip
+    lengths = np.array([*map(known.get, docs)], np.float64)
+    lengths = np.where(np.isnan(lengths), measure.parameters[_UNITS[measure.name]], lengths)
+    repeats = np.array([*chain.from_iterable(_repeats(top, original) for top in tops)], np.bool_)
+    gains, at, weights = _WALKS[measure.name](measure.parameters, grades, lengths, repeats, offsets)
+    return Walk(docs, offsets, grades, gains, at, weights, repeats)
 
 
-def _repeats(docs: Sequence[str], original: Mapping[str, str]) -> Bools:
-    repeats, seen = np.zeros(len(docs), np.bool_), set()
-    if original:
-        for place, doc in enumerate(docs):
-            group = original.get(doc, doc)
-            repeats[place] = group in seen
-            seen.add(group)
+def _repeats(docs: Sequence[str], original: Mapping[str, str]) -> list[bool]:
+    if not original:
+        return [False] * len(docs)
+    repeats, seen = [], set()
+    for doc in docs:
+        group = original.get(doc, doc)
+        repeats.append(group in seen)
+        seen.add(group)
     return repeats
 
 
 def _in_time(
-    parameters: Mapping[str, Any], grades: Floats, words: Floats, repeats: Bools
+    parameters: Mapping[str, Any], grades: Floats, words: Floats, repeats: Bools, offsets: Ints
 ) -> tuple[Floats, Floats, Floats]:
     relevant = grades >= parameters["rel"]  # not where unjudged
     chances = np.where(relevant, parameters["click"], parameters["click_other"])
     costs = {name: parameters[name] for name in ("summary", "word", "opening")}
-    seconds = time_and_text.seconds_at(chances, words, repeats, **costs)
+    seconds = time_and_text.seconds_at(chances, words, repeats, offsets, **costs)
     gain = parameters["click"] * parameters["save"]
     gains = np.where(relevant & ~repeats, gain, 0.0)
     return gains, seconds, time_and_text.half_life_decay(seconds, parameters["h"])
 
 
 def _in_text(
-    parameters: Mapping[str, Any], grades: Floats, characters: Floats, repeats: Bools
+    parameters: Mapping[str, Any], grades: Floats, characters: Floats, repeats: Bools, offsets: Ints
 ) -> tuple[Floats, Floats, Floats]:
     judged = ~np.isnan(grades)
     gains = np.zeros(grades.size)
     gains[judged] = gains_of(parameters["gain"], grades[judged], np.unique(grades[judged]))
     gains = np.maximum(gains, 0.0)
     sizes = {name: parameters[name] for name in ("snippet", "read")}
-    read = time_and_text.characters_at(gains > 0, characters, repeats, **sizes)
+    read = time_and_text.characters_at(gains > 0, characters, repeats, offsets, **sizes)
     return np.where(repeats, 0.0, gains), read, time_and_text.linear_decay(read, parameters["L"])
 
 
 _WALKS: Mapping[
-    str, Callable[[Mapping[str, Any], Floats, Floats, Bools], tuple[Floats, Floats, Floats]]
+    str,
+    Callable[[Mapping[str, Any], Floats, Floats, Bools, Ints], tuple[Floats, Floats, Floats]],
 ] = {"TBG": _in_time, "U": _in_text}
 
 
@@ -249,13 +260,16 @@ def values_of_walks(
     known = lengths.of(measures)
     by_measure = {measure: dict.fromkeys(reader.judgments.documents, 0.0) for measure in measures}
     without: dict[Measure, set[str]] = {measure: set() for measure in measures}
-    for query, grades, docs in judged_lists(reader, run):
+    lists = judged_lists(reader, run)
+    while some := [*islice(lists, _TOGETHER)]:
+        listed = [(grades, docs) for _, grades, docs in some]
         for measure in measures:
             sizes = known.get(_UNITS[measure.name], {})
-            walked = walk(measure, docs, grades, sizes, lengths.original)
-            by_measure[measure][query] = walked.value
+            walked = walk(measure, listed, sizes, lengths.original)
+            queries = (query for query, *_ in some)
+            by_measure[measure].update(zip(queries, walked.values.tolist(), strict=True))
             if sizes:
-                without[measure].update(doc for doc in walked.docs if doc not in sizes)
+                without[measure].update({*walked.docs} - sizes.keys())
     _warn_of_defaults(without)
     return {measure: ValuesOfRun(values, lengths.digest) for measure, values in by_measure.items()}
 
@@ -269,11 +283,11 @@ def walk_of_query(
     sizes = lengths.of([measure]).get(_UNITS[measure.name], {})
     for name, grades, docs in judged_lists(reader, run):
         if name == query:
-            return walk(measure, docs, grades, sizes, lengths.original)
+            return walk(measure, [(grades, docs)], sizes, lengths.original)
     raise InputError("query", "a judged query of the run", shown(query))
 
 
-def judged_lists(reader: Reader, run: Run) -> Iterable[tuple[str, Mapping[str, float], list[str]]]:
+def judged_lists(reader: Reader, run: Run) -> Iterator[tuple[str, Mapping[str, float], list[str]]]:
     """Yield each judged query of a run, with its grades and its documents in rank order."""
     ties = reader.decided(run).ties
     for query, grades, scores in reader.judged_and_returned(run):
