@@ -59,6 +59,7 @@ TASKS = {
             " recommending.RecommendationMeasure recommending.recommendation_catalogue"
             " recommending.recommendation_family results.RecommendationScores"
             " recommending.split results.Split recommending.debias results.Debiased"
+            " recommending.estimate_gamma results.PopularityExponent"
             " recommending.correct_sampled results.SampledCorrection",
             "guides/beyond_relevance.md",
         ),

@@ -415,6 +415,9 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.recommending.debias,
             {"judgments": JUDGMENTS, "runs": RUNS, "measures": ["R@2"], "history": RUN, "gamma": 1, "clip": 0.1},
         ),
+        "estimate_gamma": Call(
+            gf.recommending.estimate_gamma, {"history": {**RUN, "q4": {"a": 1}}, "exposures": RUN, "level": 0.9}
+        ),
         "correct_sampled": Call(
             gf.recommending.correct_sampled,
             {"ranks": [1, 2, 4], "measure": "R@2", "items": 9, "sampled": 3, "trade": 0.5},
@@ -564,7 +567,7 @@ RESULTS = {
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Leaderboard", "LearningCurve", "LocatedEvidence",
     "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Similarity",
     "ClickJudgments", "ClickLog", "ClickModels", "Earnings", "Interleaved", "InterleavingVerdict", "PositionBias",
-    "Debiased", "SampledCorrection", "Slice", "Split", "TieRange",
+    "Debiased", "PopularityExponent", "SampledCorrection", "Slice", "Split", "TieRange",
     "Tuned", "UnjudgedEstimate", "Verdict", "Watched", "WatchedRun", "Which", "Why",
 }  # fmt: skip
 
@@ -875,6 +878,9 @@ def results() -> dict[str, Any]:
         "RecommendationMeasure": gf.recommending.RecommendationMeasure("ILD", cutoff=5),
         "Split": gf.recommending.split(RATINGS),
         "Debiased": gf.recommending.debias(JUDGMENTS, RUNS, "R@2", history=RUN),
+        "PopularityExponent": gf.recommending.estimate_gamma(
+            {**RUN, "q4": {"a": 1}}, exposures=RUN
+        ),
         "SampledCorrection": gf.recommending.correct_sampled([1, 2], items=9, sampled=3),
         "RecommendationScores": gf.recommending.evaluate_recommendations(
             RUN, ["ILD@2", "Gini@2"], items=ITEMS

@@ -116,7 +116,7 @@ _NAMES = {
         "measures.tool_dialect": "Dialect",
     },
     "gainful.recommending": {
-        "evaluation.debiasing": "correct_sampled, debias",
+        "evaluation.debiasing": "correct_sampled, debias, estimate_gamma",
         "evaluation.splits": "split",
         "evaluation.recommending": "evaluate_recommendation_runs, evaluate_recommendations",
         "measures.measures_by_need": "RecommendationMeasure, recommendation_catalogue, recommendation_family",
@@ -164,7 +164,7 @@ _NAMES = {
         "judging.inferred_measures": "Inferred, InferredAP",
         "judging.pool": "Pool",
         "analysis.linting.findings": "Finding, Findings",
-        "evaluation.debiasing": "Debiased, SampledCorrection",
+        "evaluation.debiasing": "Debiased, PopularityExponent, SampledCorrection",
         "evaluation.splits": "Split",
         "evaluation.recommending": "RecommendationScores",
         "reporting.movers": "Movers",

@@ -2,6 +2,7 @@
 
 from gainful.evaluation.debiasing import correct_sampled
 from gainful.evaluation.debiasing import debias
+from gainful.evaluation.debiasing import estimate_gamma
 from gainful.evaluation.recommending import evaluate_recommendation_runs
 from gainful.evaluation.recommending import evaluate_recommendations
 from gainful.evaluation.splits import split
@@ -13,6 +14,7 @@ __all__ = [
     "RecommendationMeasure",
     "correct_sampled",
     "debias",
+    "estimate_gamma",
     "evaluate_recommendation_runs",
     "evaluate_recommendations",
     "recommendation_catalogue",

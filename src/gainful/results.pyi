@@ -34,6 +34,7 @@ from gainful.compat.vectors.conformance_result import Conformance
 from gainful.evaluation.check_measure import MeasureCheck
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.debiasing import Debiased
+from gainful.evaluation.debiasing import PopularityExponent
 from gainful.evaluation.debiasing import SampledCorrection
 from gainful.evaluation.learning_curve import LearningCurve
 from gainful.evaluation.recommending import RecommendationScores
@@ -107,6 +108,7 @@ __all__ = [
     "Movers",
     "Pool",
     "PoolBias",
+    "PopularityExponent",
     "PositionBias",
     "Power",
     "RecommendationScores",

@@ -85,7 +85,13 @@ COPIES = {
     "hybrid.run": ("dense.run", "my.run", "runs/dense.run"),
     "queries.tsv": ("queries.tsv",),
 }  # fmt: skip
-FILMS = {"personal.csv": "lists.csv", "items.csv": "films.csv", "history.csv": "ratings.csv"}
+FILMS = {
+    "personal.csv": ("lists.csv", "a.csv"),
+    "popular.csv": ("b.csv",),
+    "items.csv": ("films.csv",),
+    "history.csv": ("ratings.csv",),
+    "liked.csv": ("liked.csv",),
+}
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +102,9 @@ def example_files(tmp_path_factory):
     for name, copies in COPIES.items():
         for copy in copies:
             shutil.copy(COOKING / name, folder / copy)
-    for name, copy in FILMS.items():
-        shutil.copy(COOKING.parent / "films" / name, folder / copy)
+    for name, copies in FILMS.items():
+        for copy in copies:
+            shutil.copy(COOKING.parent / "films" / name, folder / copy)
     graded = (COOKING / "judgments.qrels").read_text()
     (folder / "qrels.txt").write_text(graded.replace(" -1", " 0"))  # which scikit-learn takes
     shutil.copy(COOKING.parent / "clicks" / "impressions.csv", folder)

@@ -167,3 +167,41 @@ def test_the_former_name_of_interval_still_works(cli):
         now, former = cli(*call, *(more or ["--interval"])), cli(*call, "--intervals", *more)
         assert (former.returncode, former.stdout) == (0, now.stdout)
         assert "--intervals is now --interval" in former.stderr
+
+
+LIKED = ["--judgments", str(FILMS / "liked.csv")]
+HISTORY = ["--history", str(FILMS / "history.csv")]
+
+
+@pytest.mark.parametrize("how", [{}, {"gamma": -1}, {"exposures": POPULAR}, {"clip": 0.5}])
+def test_debias(cli, how):
+    words = [word for name, value in how.items() for word in (f"--{name}", value)]
+    given = [POPULAR, PERSONAL, *LIKED, *HISTORY, *words]
+    done = cli("recommend", *given, "--debias", "snips", "-m", "R@3", "-f", "json")
+    assert done.returncode == 0, done.stderr
+    runs = {"popular": POPULAR, "personal": PERSONAL}
+    found = gf.recommending.debias(
+        FILMS / "liked.csv", runs, "R@3", history=FILMS / "history.csv", **how
+    )
+    assert json.loads(done.stdout)["rows"] == [dict(row) for row in found.rows]
+    assert json.loads(done.stdout)["effective"] == found.effective
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([*LIKED, "--debias", "ips"], "--debias requires --history"),
+        ([*HISTORY, "--debias", "ips"], "--debias requires --judgments"),
+        ([*HISTORY, "--gamma", 1], "--gamma requires --debias"),
+        ([*LIKED, *HISTORY, "--debias", "ips", "--interval"], "cannot be combined"),
+        ([*LIKED, *HISTORY, "--debias", "ips", "-m", "ILD@3"], "a sum over relevant items"),
+        (
+            [*LIKED, *HISTORY, "--debias", "ips", "--gamma", 1, "--exposures", POPULAR],
+            "cannot be combined",
+        ),
+    ],
+)
+def test_what_debias_refuses(cli, words, problem):
+    done = cli("recommend", POPULAR, *words)
+    assert done.returncode == 2
+    assert problem in done.stderr

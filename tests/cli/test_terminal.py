@@ -119,6 +119,16 @@ CALLS = {
     "recommend": [
         ("recommend", "lists.csv", "--items", "items.csv", "-m", "Coverage@2"),
         ("recommend", "lists.csv", "other.csv", "--history", "history.csv", "--compare"),
+        (
+            "recommend",
+            "lists.csv",
+            "--history",
+            "history.csv",
+            "--judgments",
+            "liked.csv",
+            "--debias",
+            "ips",
+        ),
     ],
     "history": [
         ("history", "add", "new.history", J, *RUNS, "--label", "v1"),
@@ -248,6 +258,7 @@ def folder(tmp_path_factory):
         (place / "lists.csv").write_text("query,doc,score\nu,a,2\nu,b,1\nv,a,2\nv,c,1\n")
         (place / "other.csv").write_text("query,doc,score\nu,c,2\nu,b,1\nv,b,2\nv,c,1\n")
         (place / "items.csv").write_text("item,genre\na,jazz\nb,rock\nc,jazz\nd,folk\n")
+        (place / "liked.csv").write_text("user,item\nu,b\nv,a\n")
         (place / "history.csv").write_text("user,item\nu,a\nu,d\nv,a\nv,b\n")
         for name, shift in (("one", 0.0), ("two", 0.01)):
             rows = [f"q{i},{(i % 7) / 10 + shift * (i % 5)}\n" for i in range(20)]

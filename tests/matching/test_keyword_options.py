@@ -142,6 +142,13 @@ READING = {
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
     "rbo": lambda **o: gf.statistics.rbo(ONE, TWO, **o),
     "debias": lambda **o: gf.recommending.debias(JUDGMENTS, RUNS, "R@1", history=TWO, **o).rows,
+    "estimate_gamma": lambda **o: (
+        gf.recommending.estimate_gamma(
+            [{"q": 1, "d": "a"}, {"q": 2, "d": "a"}, {"q": 1, "d": "b"}],
+            exposures={"q": ["a", "b"]},
+            **o,
+        ).items
+    ),
     "kendall_tau": lambda **o: gf.statistics.kendall_tau(ONE, TWO, **o),
     "tau_ap": lambda **o: gf.statistics.tau_ap(ONE, TWO, **o),
     "tau_h": lambda **o: gf.statistics.tau_h(ONE, TWO, **o),

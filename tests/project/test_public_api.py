@@ -59,13 +59,13 @@ BELOW = {
         "Choice", "Dialect", "Family", "check_measure", "choices", "define", "dialect", "dialects", "families", "family", "use",
     ],
     "recommending": [
-        "RecommendationMeasure", "correct_sampled", "debias", "evaluate_recommendation_runs", "evaluate_recommendations",
+        "RecommendationMeasure", "correct_sampled", "debias", "estimate_gamma", "evaluate_recommendation_runs", "evaluate_recommendations",
         "recommendation_catalogue", "recommendation_family", "split",
     ],
     "results": [
         "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "ClickJudgments", "ClickLog", "ClickModels", "CollectedEvidence", "CollectedGrades", "CollectedNuggets", "CollectedSupport", "Comparison", "Conformance", "Coverage", "Curve",
         "Debiased", "Difference", "Earnings", "Explanation", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Interleaved", "InterleavingVerdict", "Leaderboard", "LearningCurve", "LocatedEvidence",
-        "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "PositionBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "SampledCorrection", "Scores",
+        "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "PopularityExponent", "PositionBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "SampledCorrection", "Scores",
         "Similarity",
         "Slice", "Split",
         "TieRange", "Tuned", "UnjudgedEstimate", "Verdict", "Watched", "WatchedRun", "Which", "Why",
@@ -152,6 +152,7 @@ BY_PLACE = {
     "dcg": ["grades"],
     "debias": ["judgments", "runs", "measures"],
     "endings": [],
+    "estimate_gamma": ["history"],
     "evaluate": ["judgments", "run", "measures"],
     "evaluate_arrays": [],
     "evaluate_runs": ["judgments", "runs", "measures"],

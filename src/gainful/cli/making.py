@@ -211,6 +211,7 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
 @command(
     "gainful recommend lists.csv --items films.csv --history ratings.csv -m Coverage@10 "
     "-m 'ILD(by=genre)@10'",
+    "gainful recommend a.csv b.csv --judgments liked.csv --history ratings.csv --debias snips -m 'nDCG@10 R@10'",
     cls=IntervalCommand,
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
@@ -223,6 +224,14 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
     {
         "--per-user": "Print one row per user instead of the means.",
         "--compare -> compared": "Compare each RUN with the first one, user by user, on the measures that have per-user values.",
+        "--debias [snips|ips]": "Measure relevance as if popular items were observed no more often than others: weigh each relevant item by the inverse of its popularity in --history. -m defaults to nDCG@10. "
+        "snips: relative to the best order of the weighted items; ips: not.",
+        "--gamma NUMBER": {
+            "help": "With --debias: how strongly popularity determines what users are shown, γ of Yang et al. 2018; 0 to 1 for mild corrections, -1 for none.  [default: 1]",
+            "type": click.FloatRange(min=-1),
+        },
+        "--exposures INPUT": "With --debias: the items that users were shown, a row for each, from which γ is estimated.",
+        "--clip >0.0<=1.0": "With --debias: the smallest probability of being observed, relative to the most popular item.  [default: 0.01]",
     },
     "comparing sampling",
     INTERVAL,
@@ -235,8 +244,11 @@ def recommend(runs: tuple[str, ...], **options: Any) -> None:
     RUNs are files like those for `gainful evaluate`, with users as queries and items as documents. `gainful
     measures --recommend NAME` lists the other files that a measure needs.
     """
-    _, named = call.runs_alone(runs, options)
+    judgments, named = call.runs_alone(runs, options)
     shared = call.read_shared_options(options)
+    if (method := options.pop("debias")) is not None:
+        _debias(judgments, named, options | {"method": method}, shared)
+        return
     if options["compared"] and len(named) < _FEWEST:
         raise click.UsageError("--compare needs at least two RUNs.")
     evaluate_runs = gf.recommending.evaluate_recommendation_runs
@@ -255,6 +267,19 @@ def recommend(runs: tuple[str, ...], **options: Any) -> None:
     is_table = for_people and len(results) == 1 and not per_user and not interval
     how = {"per_query": per_user, "interval": interval, "level": options["level"]}
     call.print_result(scores.table() if is_table else results, options, **how)
+
+
+def _debias(
+    judgments: str | None, named: dict[str, str], options: Options, shared: dict[str, Any]
+) -> None:
+    """Correct measures of relevance for popular items."""
+    if options["history"] is None:
+        raise click.UsageError("--debias requires --history.")
+    measures = [*options["measures"]] or "nDCG@10"
+    own = {name: options[name] for name in ("history", "method", "gamma", "exposures", "clip", "level")}  # fmt: skip
+    own = {name: value for name, value in own.items() if value is not None}
+    debias = gf.recommending.debias
+    call.print_result(debias(judgments, named, measures, **own, **call.reading(shared)), options)
 
 
 def _help() -> str:

@@ -681,8 +681,12 @@ CONFLICTS = {
     "pool": (Conflict("measure budget grades compare clicks assessors grade_words", needed="judgments"),),
     "recommend": (
         Conflict("per_user", "interval compared"),
+        Conflict("gamma exposures clip", needed="debias"),
+        Conflict("gamma", "exposures", more=", from which it would be estimated"),
+        Conflict("debias", f"per_user interval compared items separator vectors expected slices {_SAMPLING}"),
+        Conflict("debias", needed="judgments"),
         Conflict("assessors grade_words", needed="judgments"),
-        Conflict("level", needed="interval compared"),
+        Conflict("level", needed="interval compared debias"),
         Conflict(_COMPARING.replace("slices", ""), needed="compared"),
         Conflict("slices", needed="compared weights clusters strata arrival"),
     ),
@@ -757,7 +761,7 @@ _NAMED = {
     "watch": "judgments dialect baseline label interval slices by commit time keep_runs openmetrics webhook_template",
     "judge": "order clicks columns compare overlap_share show_ranks doc_format image_hosts tags title guideline secret behind_proxy no_open budget as",
     "collect": "offsets chunk_table key_variable parameters per_prompt batch longest missing_texts ask_again per_minute timeout price_per_call retries name",
-    "recommend": "separator expected slices by",
+    "recommend": "separator expected exposures clip slices by",
     "history": "slices",
     "calibrate": "documents_drawn_at_random judge",
 }

@@ -72,6 +72,119 @@ def test_two_items_in_closed_form():
     assert half.clipped == 0.5
 
 
+# What each measure adds for a relevant item with some grade at some rank.
+ADDED = {
+    "CG@4": lambda grade, rank: grade,
+    "DCG(gain=exp2)@4": lambda grade, rank: (2**grade - 1) / math.log2(rank + 1),
+    "DCG(discount=[1, 0.7, 0.2])@4": lambda grade, rank: grade * [1, 0.7, 0.2, 0][rank - 1],
+    "P(rel=2)@4": lambda grade, rank: (grade >= 2) / 4,
+    "RBP(p=0.6, max=3)@4": lambda grade, rank: 0.4 * 0.6 ** (rank - 1) * grade / 3,
+}
+
+
+@pytest.mark.parametrize("measure", ADDED)
+def test_sums_that_are_not_normalised(measure):
+    """IPS weighs each term; SNIPS divides by the weighted ideals, and multiplies by the plain ones."""
+    counts, history, liked, runs = random_case()
+    added = ADDED[measure]
+    weights = {f"i{item}": max(counts) / max(count, 1) for item, count in enumerate(counts.tolist())}  # fmt: skip
+
+    def value(listed, own, weigh):
+        terms = enumerate((own.get(item, 0), weights[item] if weigh else 1) for item in listed[:4])
+        return sum(added(grade, place + 1) * weight for place, (grade, weight) in terms if grade)
+
+    def best(own, weigh):
+        def key(item):
+            return -added(own[item], 1) * (weights[item] if weigh else 1)
+
+        return value(sorted(own, key=key), own, weigh)
+
+    users = [user for user, own in liked.items() if not measure.startswith("P") or max(own.values()) > 1]  # fmt: skip
+    ips, scale, ideal = (
+        [of(liked[user], runs["x"][user]) for user in users]
+        for of in (
+            lambda own, listed: value(listed, own, True),
+            lambda own, _: best(own, True),
+            lambda own, _: best(own, False),
+        )
+    )
+    for method, expected in (("ips", np.mean(ips)), ("snips", np.mean(ips) * np.mean(ideal) / np.mean(scale))):  # fmt: skip
+        found = gf.recommending.debias(liked, runs, measure, history=history, method=method, clip=1e-6)  # fmt: skip
+        assert found.rows[0]["value"] == pytest.approx(expected)
+    plain = gf.evaluate({user: liked[user] for user in users}, runs["x"], measure)[measure]
+    assert found.rows[0]["plain"] == pytest.approx(plain)
+
+
+def test_average_precision_without_bias():
+    """Over all sets of observed items, the mean of the IPS sums is the sum that complete data give."""
+    shown, chances = ["a", "x", "b", "c"], {"a": 1.0, "b": 4 / 16, "c": 1 / 16}
+    complete = gf.evaluate({"u": list(chances)}, {"u": shown}, "AP")["AP"] * 3
+    mean = 0.0
+    for count in (1, 2, 3):
+        for observed in combinations(chances, count):
+            chance = math.prod(chances[item] if item in observed else 1 - chances[item] for item in chances)  # fmt: skip
+            row = gf.recommending.debias({"u": list(observed)}, {"r": {"u": shown}}, "AP", history=HISTORY, method="ips").rows[0]  # fmt: skip
+            mean += chance * row["value"] * count
+    assert mean == pytest.approx(complete)
+
+
+def test_one_relevant_item_each():
+    liked = {"u": ["a"], "v": ["b"]}
+    runs = {"r": {"u": ["a", "b"], "v": ["a", "b"]}}
+    rows = gf.recommending.debias(liked, runs, ["RR", "Success@1", "R@1"], history=HISTORY).rows
+    # Weights 1 and 4.
+    assert [row["value"] for row in rows] == pytest.approx([(1 + 4 / 2) / 5, 1 / 5, 1 / 5])
+
+
+def test_the_best_orders_keep_their_value():
+    """SNIPS divides by the best order of the weighted gains, in which rare items are first."""
+    counts, history, liked, _ = random_case()
+    weights = {f"i{item}": max(counts) / max(count, 1) for item, count in enumerate(counts.tolist())}  # fmt: skip
+    best = {
+        graded: {"best": {user: sorted(own, key=lambda item: -weights[item] * (own[item] if graded else 1)) for user, own in liked.items()}}
+        for graded in (True, False)
+    }  # fmt: skip
+    for measure in ("nDCG", "R", "AP", "P@3"):
+        runs = best[measure == "nDCG"]
+        row = gf.recommending.debias(liked, runs, measure, history=history, clip=1e-6).rows[0]
+        assert row["value"] == pytest.approx(1)
+
+
+def rows_of(counts):
+    return [{"user": f"h{n}", "item": f"i{item}"} for item, count in enumerate(counts) for n in range(int(count))]  # fmt: skip
+
+
+def test_exponents_of_two_items_in_closed_form():
+    found = gf.recommending.estimate_gamma(rows_of([16, 4]), exposures=rows_of([24, 3]))
+    assert found.gamma == pytest.approx(math.log(24 / 3) / math.log(16 / 4))
+    assert math.isnan(found.low)
+    found = gf.recommending.estimate_gamma(rows_of([16, 4]), random=rows_of([6, 3]))
+    # Relevant in proportion to n / n^((γ + 1) / 2), here √n.
+    assert found.gamma == pytest.approx(0)
+
+
+def test_exponents_of_simulated_items():
+    rng, inside = np.random.default_rng(3), 0
+    popularity = np.ceil(300 * (1 + np.arange(120)) ** -0.8)
+    history = rows_of(popularity)
+    for _ in range(100):
+        shown = rng.poisson(0.4 * popularity**1.3 * rng.gamma(4, 1 / 4, 120))
+        exposures = {"s": {f"i{item}": count for item, count in enumerate(shown.tolist())}}
+        found = gf.recommending.estimate_gamma(history, exposures=exposures)
+        inside += found.low <= 1.3 <= found.high
+        assert abs(found.gamma - 1.3) < 0.5
+    assert 0.85 <= inside / 100 <= 0.99
+
+
+def test_exposures_determine_the_weights():
+    _, history, liked, runs = random_case()
+    found = gf.recommending.debias(liked, runs, "R@3", history=history, exposures=history)
+    assert found.gamma == found.exponent.gamma == pytest.approx(1)
+    known = gf.recommending.debias(liked, runs, "R@3", history=history, gamma=1)
+    assert found.rows[0]["value"] == pytest.approx(known.rows[0]["value"])
+    assert "γ = 1.00" in found.sentences()[1]
+
+
 def test_equally_popular_items_need_no_correction():
     _, _, liked, runs = random_case()
     history = [{"user": f"h{n}", "item": f"i{item}"} for item in range(12) for n in range(3)]
@@ -189,8 +302,15 @@ def test_the_order_of_two_models():
         (lambda: gf.recommending.correct_sampled([0, 1], items=9, sampled=3), "ranks from 1 to 4"),
         (lambda: gf.recommending.correct_sampled([1.5, 1], items=9, sampled=3), "whole numbers"),
         (lambda: gf.recommending.correct_sampled([1, 2], items=3, sampled=3), "at most the 2"),
-        (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "AP", history=HISTORY), "nDCG or R"),
-        (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "nDCG(gain=exp2)", history=HISTORY), "nDCG or R"),
+        (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "ILD@3", history=HISTORY), "ILD"),
+        (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "ERR", history=HISTORY), "a sum over relevant items"),
+        (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "AP(denominator=min)", history=HISTORY), "no parameters except rel"),
+        (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "P", history=HISTORY), "P with a cutoff"),
+        (lambda: gf.recommending.debias({"u": ["a", "b"]}, {"r": {"u": ["a"]}}, "RR", history=HISTORY), "one relevant item for each user"),
+        (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "R", history=HISTORY, gamma=1, exposures=HISTORY), "one of them"),
+        (lambda: gf.recommending.estimate_gamma(HISTORY), "exposures, random"),
+        (lambda: gf.recommending.estimate_gamma(HISTORY, exposures=[{"user": "u", "item": "z"}]), "items of the history"),
+        (lambda: gf.recommending.estimate_gamma(HISTORY[:16], exposures=HISTORY), "differ in popularity"),
         (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "R", history=HISTORY, clip=0), "clip"),
     ],
 )  # fmt: skip
