@@ -247,7 +247,7 @@ def recommend(runs: tuple[str, ...], **options: Any) -> None:
     judgments, named = call.runs_alone(runs, options)
     shared = call.read_shared_options(options)
     if (method := options.pop("debias")) is not None:
-        _debias(judgments, named, options | {"method": method}, shared)
+        _debias(judgments or "", named, options | {"method": method}, shared)
         return
     if options["compared"] and len(named) < _FEWEST:
         raise click.UsageError("--compare needs at least two RUNs.")
@@ -270,7 +270,7 @@ def recommend(runs: tuple[str, ...], **options: Any) -> None:
 
 
 def _debias(
-    judgments: str | None, named: dict[str, str], options: Options, shared: dict[str, Any]
+    judgments: str, named: dict[str, str], options: Options, shared: dict[str, Any]
 ) -> None:
     """Correct measures of relevance for popular items."""
     if options["history"] is None:

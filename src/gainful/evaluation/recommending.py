@@ -320,12 +320,13 @@ def _plain_table(items: Any) -> InputTable | None:
     """
     if not isinstance(items, dict | _SEVERAL) or {*map(type, items)} != {str} or "" in items:
         return None
-    named = isinstance(items, dict)
-    if named and {*map(type, items.values())} != {str}:
-        return None
+    cells: dict[str, tuple[Any, ...]] = {}
+    if isinstance(items, dict):
+        cells = {"category": tuple(items.values())}
+        if {*map(type, items.values())} != {str}:
+            return None
     ids = tuple(items)
     refuse_halves(ids, where="items, item ids")
-    cells: dict[str, tuple[Any, ...]] = {"category": tuple(items.values())} if named else {}
     return InputTable("items", {"item": ids}, cells, ("items",) * len(ids), has_columns=False)
 
 
