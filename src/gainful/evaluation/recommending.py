@@ -25,6 +25,7 @@ from gainful.evaluation.coverage import (
     digest_of,
     query_sentences,
 )
+from gainful.evaluation.gains_ranks_and_ideals import discounts_of
 from gainful.evaluation.query_samples import read_sample
 from gainful.evaluation.request import naming_run, warn_of_ratings
 from gainful.evaluation.scores import RunScores, Scores, measure_matched
@@ -34,7 +35,9 @@ from gainful.matching.keyword_options import ItemTables, ReadingOptions, takes
 from gainful.matching.matched import offsets_of, places_of, without_judgments
 from gainful.matching.ranking import distinct, ranges
 from gainful.matching.reader import Reader, open_input, opened_session
+from gainful.measures.catalogue.recommendations import EQUAL, GEOMETRIC
 from gainful.measures.catalogue.recommendations import VECTORS as BY_VECTORS
+from gainful.measures.discount import DEFAULT_BASE
 from gainful.measures.measure import Measure, ValuesOfRun, with_values_of_run
 from gainful.measures.measure_family import ITEMS as NEED
 from gainful.measures.measures_by_need import read_measures_of
@@ -62,6 +65,7 @@ from gainful.rows.spark_frames import refuse_spark
 
 _SEVERAL = list | tuple | set | frozenset
 _PAIR, _MATRIX = 2, 2
+_SHARE, _SHARE_OF = "share", "_share"
 _USUAL_SEPARATORS = ("|", ";")  # never part of a category's name
 _COMMA = ","
 _CODE_BYTES = 8
@@ -170,30 +174,34 @@ class Categories:
         names: (c,) the categories, in order.
         items: (m,) numbers of items, ascending, once for each of their categories.
         categories: (m,) the place of the category.
+        parts: (m,) which part of the item belongs to the category; the parts of an item add up to 1.
     """
 
     names: tuple[str, ...]
     items: Ints
     categories: Ints
+    parts: Floats
 
     def counts(self, size: int) -> Ints:
         """Return the number of categories (size,) of each item."""
         return np.bincount(self.items, minlength=size)
 
-    def spread(self, items: Ints, size: int) -> tuple[Ints, Ints]:
-        """Return every category of some items (n,): the row of each, and its place.
+    def spread(self, items: Ints, size: int) -> tuple[Ints, Ints, Floats]:
+        """Return every category of some items (n,): the row of each, its place, and the part of the item.
 
         Args:
             items: (n,) numbers of items.
             size: the number of all items.
 
-        >>> genres = Categories(("x", "y"), np.array([0, 2, 2]), np.array([1, 0, 1]))
+        >>> genres = Categories(("x", "y"), np.array([0, 2, 2]), np.array([1, 0, 1]), np.array([1, 0.25, 0.75]))
         >>> [array.tolist() for array in genres.spread(np.array([2, 1, 0]), 3)]
-        [[0, 0, 2], [0, 1, 1]]
+        [[0, 0, 2], [0, 1, 1], [0.25, 0.75, 1.0]]
         """
         counts = self.counts(size)
         starts, many = (np.cumsum(counts) - counts)[items], counts[items]
-        return np.repeat(np.arange(items.size), many), self.categories[ranges(starts, many)]
+        places = ranges(starts, many)
+        rows = np.repeat(np.arange(items.size), many)
+        return rows, self.categories[places], self.parts[places]
 
     def kinds(self, size: int) -> tuple[Ints, Bools | None]:
         """Return the set of categories (size,) of each item as a number, −1 without any, and the sets.
@@ -283,6 +291,8 @@ def read_items(
 ) -> ItemTable:
     """Read the items: ids alone, a table, or a dict from each item to categories or `{column: categories}`.
 
+    Categories may be `{category: share}`; in a table, shares are in the column `share` or, of one column, `…_share`.
+
     >>> table = read_items({"a": ["x", "y"], "b": "x"}, Codes(), Session())
     >>> table.column(None, "ILD").names
     ('x', 'y')
@@ -303,13 +313,13 @@ def read_items(
     separators: dict[str, str] = {}
     categories = {}
     for name in table.columns:
-        if not name.strip():
-            continue  # the row numbers that pandas writes
+        if not name.strip() or _is_share(name, table):
+            continue  # the row numbers that pandas writes, and shares of other columns
         cells, mark = table.texts(name), separator
         if separator is None and records is None:
             mark = _usual_separator({*cells} - {None})
             separators |= {} if mark is None else {name: mark}
-        categories[name] = _categories(own, cells, mark)
+        categories[name] = _categories(own, cells, mark, _shares_of(name, table))
     return ItemTable(distinct(own), categories, separators)
 
 
@@ -337,7 +347,8 @@ def _as_records(items: Any) -> list[dict[str, object]] | None:
             item: own if isinstance(own, Mapping) else {"category": own}
             for item, own in items.items()
         }
-        if any(isinstance(cell, _SEVERAL) for own in by_item.values() for cell in own.values()):
+        several = _SEVERAL | Mapping
+        if any(isinstance(cell, several) for own in by_item.values() for cell in own.values()):
             return [row for item, own in by_item.items() for row in _rows_of({**own, "item": item})]
     elif isinstance(items, _SEVERAL) and not any(isinstance(item, Mapping) for item in items):
         return [{"item": item} for item in items]
@@ -346,6 +357,10 @@ def _as_records(items: Any) -> list[dict[str, object]] | None:
 
 def _rows_of(record: Mapping[str, object]) -> Iterator[dict[str, object]]:
     """Yield one row for each place in the lists of a record; cells that aren't lists are in every row."""
+    shares = {name: cell for name, cell in record.items() if isinstance(cell, Mapping)}
+    record = {**record, **shares}
+    for name, cell in shares.items():
+        record |= {name: [*cell], name + _SHARE_OF: [*cell.values()]}
     lists = {name: [*cell] for name, cell in record.items() if isinstance(cell, _SEVERAL)}
     for place in range(max([1, *map(len, lists.values())])):
         yield {**record} | {
@@ -381,7 +396,30 @@ def _split(cell: str | None, separator: str | None) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _categories(items: Ints, cells: Sequence[str | None], separator: str | None) -> Categories:
+def _is_share(name: str, table: InputTable) -> bool:
+    """Return whether a column contains shares of an item: share, or the name of another column and _share."""
+    column = name.removesuffix(_SHARE_OF)
+    is_named = name == _SHARE or (column != name and column in table.columns)
+    return is_named and len(table.columns) > 1 and table.is_numeric(name)
+
+
+def _shares_of(column: str, table: InputTable) -> Floats | None:
+    """Return which part (n,) of its item each row is; None if they are equal."""
+    own = column + _SHARE_OF
+    name = own if own in table.columns else _SHARE
+    if name not in table.columns or not _is_share(name, table):
+        return None
+    shares = table.numbers(name)
+    shares = np.where(np.isnan(shares), 1.0, shares)
+    for row in np.flatnonzero(shares < 0)[:1].tolist():
+        where = f"{table.where(row)}, item {table['item'][row]!r}"
+        raise InputError(where, f"a {name} of at least 0", f"{shares[row]:g}")
+    return shares
+
+
+def _categories(
+    items: Ints, cells: Sequence[str | None], separator: str | None, shares: Floats | None
+) -> Categories:
     """Return the categories of items (n,), whose cells are split once for each different text."""
     texts: Codes = {}
     cell_of = coded(cells, texts)  # type: ignore[arg-type]  # None is a cell without categories
@@ -392,8 +430,17 @@ def _categories(items: Ints, cells: Sequence[str | None], separator: str | None)
     places = np.array([place[category] for own in parts for category in own], np.int64)
     owner = np.repeat(items, sizes[cell_of])
     own = places[ranges((np.cumsum(sizes) - sizes)[cell_of], sizes[cell_of])]
-    keys = distinct(owner * max(1, len(names)) + own)
-    return Categories(tuple(names), *np.divmod(keys, max(1, len(names))))
+    keys = owner * max(1, len(names)) + own
+    if shares is None:
+        members, categories = np.divmod(distinct(keys), max(1, len(names)))
+        weights = np.ones(members.size)
+    else:
+        keys, row = np.unique(keys, return_inverse=True)
+        weights = np.bincount(row.ravel(), np.repeat(shares, sizes[cell_of]), keys.size)
+        members, categories = np.divmod(keys[weights > 0], max(1, len(names)))
+        weights = weights[weights > 0]
+    total = np.bincount(members, weights)[members]
+    return Categories(tuple(names), members, categories, weights / total)
 
 
 def read_vectors(
@@ -490,7 +537,9 @@ class Sources:
             parts += _packed("items", items[self.items.items])
             for name, column in sorted(self.items.columns.items()):
                 labels = id_digests(column.names)
-                parts += _packed(name, items[column.items], labels[column.categories])
+                own = [items[column.items], labels[column.categories]]
+                equal = column.parts * column.counts(len(items))[column.items] == 1
+                parts += _packed(name, *own, *([] if equal.all() else [column.parts]))
         if self.vectors is not None:
             parts += _packed("vectors", items[self.vectors.items], self.vectors.vectors + 0.0)
         for name, rows in (("history", self.history), ("judgments", self.judgments)):
@@ -780,12 +829,19 @@ class Shown:
     def attention(self, ranks: Ints | None = None) -> Floats:
         """Return the attention (n,) that ranks get, those of the rows by default."""
         ranks = self.lists.rank if ranks is None else ranks
-        return exposure.attention(ranks, self.parameters["attention"], self.parameters["p"])
+        model, deepest = self.parameters["attention"], int(ranks.max(initial=1))
+        if model == GEOMETRIC:
+            by_rank = self.parameters["p"] ** (np.arange(deepest + 1) - 1.0)
+        elif model == EQUAL:
+            by_rank = np.ones(deepest + 1)
+        else:
+            by_rank = discounts_of(model, DEFAULT_BASE, deepest)
+        return by_rank[ranks]
 
     def spread(self, items: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:
         """Divide weights (n,) of items among their categories: the row, the place and the part of each."""
-        rows, places = self.categories.spread(items, self.size)
-        return rows, places, weights[rows] / self.categories.counts(self.size)[items][rows]
+        rows, places, parts = self.categories.spread(items, self.size)
+        return rows, places, weights[rows] * parts
 
     def group_shares(self, owner: Ints, items: Ints, weights: Floats) -> Floats:
         """Return the share [list, group] of the weights (n,) of some items that belongs to each group."""
@@ -943,10 +999,10 @@ def _rank_fairness(shown: Shown) -> Floats:
 
 def _exposure_parity(shown: Shown) -> float:
     categories = shown.listed_categories()
-    count, many = len(categories.names), categories.counts(shown.size)
+    count = len(categories.names)
     _, groups, parts = shown.spread(shown.lists.items, shown.attention())
     total = np.bincount(groups, parts, count)
-    members = np.bincount(categories.categories, 1 / many[categories.items], count)
+    members = np.bincount(categories.categories, categories.parts, count)
     means = total / members
     return float(means.min() / means.max())
 

@@ -1,7 +1,9 @@
 """Exposure of items and groups: literal formulas, closed forms for two items, and comparisons."""
 
+import json
 import math
 import random
+from pathlib import Path
 
 import pytest
 
@@ -210,3 +212,71 @@ def test_evaluate_computes_fairness_next_to_relevance():
     alone = evaluate(run, ["AWRF@3", "EE_L@3"], items=ITEMS, judgments=judgments)
     assert [scores["AWRF@3"], scores["EE_L@3"]] == pytest.approx([*alone.means.values()])
     assert gf.evaluate(judgments, run, "EE_L@3")["EE_L@3"] == scores["EE_L@3"]  # needs no items
+
+
+RECORDED = json.loads((Path(__file__).parents[2] / "stand_ins" / "fair_exposure.json").read_text())
+
+
+@pytest.mark.parametrize("case", RECORDED["cases"], ids=range(len(RECORDED["cases"])))
+class TestOtherTools:
+    """What other tools answered, recorded by tests/record_fair_exposure.py."""
+
+    def test_expected_exposure_is_that_of_expeval(self, case):
+        given = case["given"]
+        run = {f"{query}#{n}": docs for query, lists in given["lists"].items() for n, docs in enumerate(lists)}  # fmt: skip
+        names = {"disparity": "EE_D", "relevance": "EE_R", "difference": "EE_L"}
+        for p, answers in case["expeval"].items():
+            measures = [f"{name}(samples=#, attention=geometric, p={p})" for name in names.values()]
+            found = evaluate(run, measures, judgments=given["relevant"]).per_query.to_dict()
+            assert {query: [*values.values()] for query, values in found.items()} == {
+                query: pytest.approx([answer[name] for name in names])
+                for query, answer in answers.items()
+            }
+
+    def test_rank_fairness_is_that_of_the_trec_track(self, case):
+        """Its discount is 1/log2(max(i, 2)), in single precision, and its divergence has the natural logarithm."""
+        given = case["given"]
+        run = {query: lists[0] for query, lists in given["lists"].items()}
+        items = {item: {"group": parts} for item, parts in given["items"].items()}
+        measure = "AWRF(target=relevant, attention=jarvelin)"
+        found = evaluate(run, measure, items=items, judgments=given["relevant"])
+        values = {
+            query: 1 - (1 - own[measure]) * math.log(2)
+            for query, own in found.per_query.to_dict().items()
+        }
+        assert values == pytest.approx(case["AWRF"], abs=1e-6)
+
+    def test_the_gini_index_is_that_of_lenskit(self, case):
+        given = case["given"]
+        run = {query: lists[0] for query, lists in given["lists"].items()}
+        assert evaluate(run, "Gini", items=[*given["items"]])["Gini"] == pytest.approx(case["ListGini"], abs=1e-6)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        {"a": {"g": {"x": 3, "y": 1}}, "b": {"g": "y"}},
+        [{"item": "a", "g": "x", "share": 0.75}, {"item": "a", "g": "y", "share": 0.25}, {"item": "b", "g": "y", "share": 7}],
+        [{"item": "a", "g": "x", "g_share": 3}, {"item": "a", "g": "y", "g_share": 1}, {"item": "b", "g": "y", "g_share": None}],
+    ],
+)  # fmt: skip
+def test_unequal_parts_of_two_items(items):
+    def value(measure):
+        return evaluate({"u": ["a", "b"]}, measure, items=items)[measure]
+
+    assert value("Exposure(group=x, attention=reciprocal)") == pytest.approx(0.75 / 1.5)
+    # Members: x has 3/4 of an item, and y has 5/4.
+    assert value("ExposureParity(attention=reciprocal)") == pytest.approx(((0.25 + 0.5) / 1.25) / (0.75 / 0.75))  # fmt: skip
+    assert value("ILD") == pytest.approx(1 / 2)
+
+
+def test_a_negative_share():
+    items = [{"item": "a", "g": "x", "share": -1}, {"item": "a", "g": "y", "share": 1}]
+    with pytest.raises(gf.errors.InputError, match="a share of at least 0"):
+        evaluate({"u": ["a"]}, "Exposure", items=items)
+
+
+def test_attention_from_a_log():
+    items = {"a": "x", "b": "y", "c": "x"}
+    found = evaluate({"u": ["a", "b", "c"]}, "Exposure(group=x, attention=[1, 0.6, 0.2])", items=items)  # fmt: skip
+    assert [*found.means.values()] == pytest.approx([1.2 / 1.8])

@@ -8,24 +8,6 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 
 
-def attention(ranks: Ints, model: str, p: float) -> Floats:
-    """Return the attention (n,) that users pay to ranks, from 1, under a model of browsing.
-
-    >>> attention(np.array([1, 3]), "log", 0.5).tolist(), attention(np.array([1, 3]), "geometric", 0.5).tolist()
-    ([1.0, 0.5], [1.0, 0.25])
-    """
-    depths = ranks.astype(np.float64)
-    if model == "log":
-        values: Floats = 1 / np.log2(depths + 1)
-    elif model == "geometric":
-        values = np.power(p, depths - 1)
-    elif model == "reciprocal":
-        values = 1 / depths
-    else:
-        values = np.ones(ranks.size)
-    return values
-
-
 def shares_of_groups(owner: Ints, groups: Ints, weights: Floats, lists: int, count: int) -> Floats:
     """Return the share [list, group] of weights (n,) that belong to each group; NaN for lists without any.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gainful.arguments import is_writable
 from gainful.errors import MeasureError
+from gainful.measures import discount
 from gainful.measures.measure_family import (
     ALWAYS,
     AMOUNT,
@@ -121,14 +122,25 @@ GROUP = _named(
     "group",
     "one group of items, a value of the column; without it, every group becomes a separate measure",
 )
-ATTENTION = word(
+GEOMETRIC, EQUAL = "geometric", "equal"
+_OWN_ATTENTION = {
+    GEOMETRIC: "a_i = p^(i−1), for a user who continues to the next item with probability p",
+    EQUAL: "a_i = 1",
+}
+
+
+def _read_attention(value: object) -> object:
+    return value if isinstance(value, str) and value in _OWN_ATTENTION else discount.discount(value)
+
+
+ATTENTION = Parameter(
     "attention",
-    {
-        "log": "a_i = 1/log2(i + 1), as in nDCG",
-        "geometric": "a_i = p^(i−1), for a user who continues to the next item with probability p",
-        "reciprocal": "a_i = 1/i",
-        "equal": "a_i = 1",
-    },
+    discount.discount("log"),
+    ". ".join(f"`{name}`: {meaning}" for name, meaning in _OWN_ATTENTION.items())
+    + ". Or any discount of DCG as a_i, with base 2: `log`, `jarvelin` (as in the TREC fair ranking tracks), `reciprocal`, "
+    "or a table by rank, such as `[1, 0.6, 0.45]`, estimated from a log",
+    _read_attention,
+    str,
 )
 PATIENCE = number(
     "p",
