@@ -130,3 +130,17 @@ def test_attention_from_a_log_plugs_in():
     for measure, value in expected.items():
         assert value_of(measure, grades) == pytest.approx(value)
         assert gf.measure(str(measure)) == measure
+
+
+@pytest.mark.parametrize("chances", [[0.9, 0.5, 0.8, 0.2], [1.0, 1.0, 0.3, 0.0], [0.5] * 4])
+def test_any_probabilities_of_going_on(chances):
+    """C(i) of the caller's own, as running products, against the definition."""
+    views = [1.0, *np.cumprod(chances).tolist()]
+    given = f"discount={views}"
+    for grades in lists():
+        gains = np.zeros(5)
+        gains[: len(grades)] = grades[:5]
+        total, depth = float(gains @ views), sum(views)
+        assert value_of(f"ETG(user=SDCG, K=5, {given})", grades) == pytest.approx(total)
+        assert value_of(f"ED(user=SDCG, K=5, {given})", grades) == pytest.approx(depth)
+        assert value_of(f"SDCG({given})@5", grades) == pytest.approx(total / depth)

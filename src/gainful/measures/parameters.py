@@ -232,7 +232,8 @@ USER = word(
         "INSQ": "the user modelled by INSQ, who is looking for a gain of T",
         "INST": "the user modelled by INST, who is looking for a gain of T and adapts to what is found",
         "BPM": "the user modelled by BPM, who stops at a gain of T, or after K documents",
-        "SDCG": "the user modelled by SDCG@K",
+        "SDCG": "the user modelled by SDCG@K, who looks at rank i with probability d_i/d_1, where d_i is the discount, so "
+        "that any table of probabilities is possible",
         "P": "the user modelled by P@K, who looks at K documents",
     },
 )

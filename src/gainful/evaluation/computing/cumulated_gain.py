@@ -358,11 +358,6 @@ def _best_page(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Fl
     return ideals
 
 
-def sum_of_log_discounts(sheet: Worksheet, depth: int) -> Floats:
-    """Return Σ 1/log2(i+1) for the ranks i down to a depth, as an array (1, 1)."""
-    return _sum_of_discounts(sheet, {"discount": _LOG, "base": DEFAULT_BASE}, [depth])
-
-
 def _sum_of_discounts(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     sizes = np.array([cutoff for cutoff in cutoffs if cutoff is not None], np.int64)
     _refuse_too_deep(int(sizes.max()), "in a sum of discounts")

@@ -10,7 +10,6 @@ from gainful.arithmetic.kernels.row_sums import sums
 from gainful.array_types import Floats, Ints
 from gainful.evaluation.computing.cumulated_gain import (
     sum_of_gains,
-    sum_of_log_discounts,
     with_gain,
 )
 from gainful.evaluation.gains_ranks_and_ideals import (
@@ -198,8 +197,10 @@ def _views(sheet: Worksheet, parameters: Parameters) -> tuple[Terms, Floats]:
             views = (2.0 * target / (rank + 2.0 * target - 1.0)) ** 2
             depth = (2.0 * target) ** 2 * _all_squared(sheet, parameters, [None])
         case "SDCG":
-            views = np.where(rank <= patience, 1.0 / np.log2(rank + 1.0), 0.0)
-            depth = sum_of_log_discounts(sheet, patience)
+            discounts = sheet.discounts(parameters["discount"], parameters["base"], patience)
+            shares = discounts / discounts[1]
+            views = np.where(rank <= patience, shares[np.minimum(rank, patience)], 0.0)
+            depth = np.array([[shares[1:].sum()]])
         case "P":
             views, depth = (rank <= patience).astype(np.float64), np.array([[float(patience)]])
         case _:

@@ -10,8 +10,10 @@ from gainful.measures.measure_family import (
     Spelling,
 )
 from gainful.measures.parameters import (
+    BASE,
     COMPAT_P,
     DENOMINATOR,
+    DISCOUNT,
     ERR_MAX,
     GAIN,
     PATIENCE,
@@ -203,7 +205,7 @@ FAMILIES = (
         ends=AMOUNT,
         citation=_CWL,
         example=Example("ETG(p=0.5)", (1, 0, 1), "1 + 0.5·0.5", "1.25"),
-        parameters=(USER, PERSISTENCE, TARGET, PATIENCE, REL, SCALE),
+        parameters=(USER, PERSISTENCE, TARGET, PATIENCE, REL, SCALE, DISCOUNT, BASE),
         spellings=(Spelling("ETU"),),
         cutoff=NEVER,
     ),
@@ -219,7 +221,7 @@ FAMILIES = (
         ends=(1.0, float("inf")),
         citation=_CWL,
         example=Example("ED(p=0.5)", (1, 0, 1), "1 / (1 − 0.5)", "2"),
-        parameters=(USER, PERSISTENCE, TARGET, PATIENCE, REL, SCALE),
+        parameters=(USER, PERSISTENCE, TARGET, PATIENCE, REL, SCALE, DISCOUNT, BASE),
         spellings=(Spelling("expected_depth"),),
         cutoff=NEVER,
     ),
