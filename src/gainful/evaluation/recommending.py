@@ -63,7 +63,7 @@ from gainful.rows.side_table_columns import ITEMS, QUERIES, VECTORS, Roles
 from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.rows.spark_frames import refuse_spark
 
-_SEVERAL = list | tuple | set | frozenset
+_SEVERAL = (list, tuple, set, frozenset)
 _PAIR, _MATRIX = 2, 2
 _SHARE, _SHARE_OF = "share", "_share"
 _USUAL_SEPARATORS = ("|", ";")  # never part of a category's name
@@ -328,7 +328,7 @@ def _plain_table(items: Any) -> InputTable | None:
 
     A catalogue may have millions of items, so that records of each would take seconds.
     """
-    if not isinstance(items, dict | _SEVERAL) or {*map(type, items)} != {str} or "" in items:
+    if not isinstance(items, (dict, *_SEVERAL)) or {*map(type, items)} != {str} or "" in items:
         return None
     cells: dict[str, tuple[Any, ...]] = {}
     if isinstance(items, dict):
@@ -347,7 +347,7 @@ def _as_records(items: Any) -> list[dict[str, object]] | None:
             item: own if isinstance(own, Mapping) else {"category": own}
             for item, own in items.items()
         }
-        several = _SEVERAL | Mapping
+        several = (*_SEVERAL, Mapping)
         if any(isinstance(cell, several) for own in by_item.values() for cell in own.values()):
             return [row for item, own in by_item.items() for row in _rows_of({**own, "item": item})]
     elif isinstance(items, _SEVERAL) and not any(isinstance(item, Mapping) for item in items):
@@ -433,12 +433,12 @@ def _categories(
     keys = owner * max(1, len(names)) + own
     if shares is None:
         members, categories = np.divmod(distinct(keys), max(1, len(names)))
-        weights = np.ones(members.size)
+        weights: Floats = np.ones(members.size)
     else:
         keys, row = np.unique(keys, return_inverse=True)
-        weights = np.bincount(row.ravel(), np.repeat(shares, sizes[cell_of]), keys.size)
-        members, categories = np.divmod(keys[weights > 0], max(1, len(names)))
-        weights = weights[weights > 0]
+        parts_of = np.bincount(row.ravel(), np.repeat(shares, sizes[cell_of]), keys.size)
+        members, categories = np.divmod(keys[parts_of > 0], max(1, len(names)))
+        weights = parts_of[parts_of > 0].astype(np.float64)
     total = np.bincount(members, weights)[members]
     return Categories(tuple(names), members, categories, weights / total)
 
@@ -830,6 +830,7 @@ class Shown:
         """Return the attention (n,) that ranks get, those of the rows by default."""
         ranks = self.lists.rank if ranks is None else ranks
         model, deepest = self.parameters["attention"], int(ranks.max(initial=1))
+        by_rank: Floats
         if model == GEOMETRIC:
             by_rank = self.parameters["p"] ** (np.arange(deepest + 1) - 1.0)
         elif model == EQUAL:
