@@ -429,6 +429,8 @@ class _Cells:
         plain = role.holds == "number" and {*map(type, column)} <= {int, float}
         if plain and all(-LARGEST_EXACT < number < LARGEST_EXACT for number in column):
             return tuple(map(float, column))  # much faster than checking each cell
+        if role.holds == "text" and self._raw.columns is not None:
+            return tuple(column)
         if role.holds == "text" and role.longest is None and {*map(type, column)} <= _TEXT:
             is_decoded = self._raw.form == "text"
             if is_decoded or all(map(is_writable, filter(None, column))):
