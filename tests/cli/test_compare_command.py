@@ -300,7 +300,7 @@ MISTAKES = [
     ((*TWO, "-m", "nDGC"), "Did you mean"),
     ((*TWO, "-m", "GMAP"), "geometric mean"),
     ((*TWO, "-f", "xml"), "xml"),
-    ((*TWO, "-o", "x.parquet"), "The output is text"),
+    ((*TWO, "-o", "x.nope"), "isn't the extension of a format"),
     ((*TWO, "--fail-if", "nDCG@10"), "a condition such as"),
     ((*TWO, "--fail-if", "nDCG@10 < low"), "low isn't a number"),
     ((*TWO, "--fail-if", "Δ nDCG@5 < 0"), "Did you mean 'nDCG@10'"),

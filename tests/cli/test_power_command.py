@@ -150,7 +150,7 @@ def test_an_output_in_the_format_of_its_name(cli, tmp_path):
         ((*FILES, "-m", "nDGC", "--queries", "9"), "Did you mean"),
         ((*FILES, "-m", "nDCG@10", "-m", "AP", "--queries", "9"), "accepts one measure"),
         ((*FILES, "-o", HYBRID, "--queries", "9"), "is one of the inputs"),
-        ((*FILES, "-o", "x.gz", "--queries", "9"), "The output is text"),
+        ((*FILES, "-o", "x.nope", "--queries", "9"), "isn't the extension of a format"),
     ],
 )
 def test_mistakes_are_said_in_a_paragraph(arguments, told, cli):

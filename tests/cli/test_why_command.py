@@ -153,7 +153,7 @@ def test_got_without_a_match(cli, given):
         (["--dialects", "rax", "-m", "NumRet"], "the mean over the queries"),
         (["--got", "abc"], "a number such as 0.4231 or 42.31%"),
         (["--got", "%"], "a number such as 0.4231 or 42.31%"),
-        (["--got", "0.5", "-o", "x.parquet"], "The output is text"),
+        (["--got", "0.5", "-o", "x.nope"], "isn't the extension of a format"),
         (["--got", "0.5", "--format", "nope"], "nope"),
         (["--got", "0.5", "--columns", "query"], "ROLE=NAME"),
     ],

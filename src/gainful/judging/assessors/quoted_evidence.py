@@ -186,7 +186,7 @@ def collect_evidence(
     >>> docs = {"leave.md": "Staff have 25 days of leave.", "travel.md": "Book trains early."}
     >>> found = collect_evidence({"How many days of leave?": ["leave.md", "travel.md"]}, model, docs=docs)
     >>> found["How many days of leave?"]
-    [{'document': 'leave.md', 'start_char': 11, 'end_char': 27, 'text': '25 days  of leave'}]
+    [{'document': 'leave.md', 'start_char': 11, 'end_char': 27, 'text': '25 days of leave'}]
     >>> found.summary
     '1 passage for 1 query; model: 2 of 2 documents read; 2 calls, 0 cached'
     """
