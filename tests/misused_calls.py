@@ -543,6 +543,10 @@ def functions() -> Iterator[tuple[str, Call]]:
         "write_run": Call(gf.write_run, {"run": one, "path": "out.run"}),
         "sql": Call(gf.writing.sql, {"measure": "nDCG@10", "dialect": "sqlite"}),
         "flat_name": Call(gf.writing.flat_name, {"name": "nDCG@10"}),
+        "write_result": Call(
+            gf.writing.write_result,
+            {"result": scores, "path": "out.parquet", "format": "parquet", "interval": "t", "level": 0.9, "per_query": False},
+        ),
         "write_text": Call(gf.writing.write_text, {"text": "words", "path": "out.txt"}),
         "Choice": Call(gf.measures.Choice, {"name": "n", "question": "q", "answers": {"yes": "so"}}),
         "Dialect": Call(gf.measures.Dialect, {"name": "own", "tool": "a tool", "settings": {"gain": "exp2"}}),

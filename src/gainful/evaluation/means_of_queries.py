@@ -359,7 +359,7 @@ def names_of_ends(level: float) -> list[str]:
     >>> names_of_ends(0.95)
     ['95% low', '95% high']
     """
-    return [f"{100 * level:g}% {end}" for end in ("low", "high")]
+    return [f"{100 * float(level):g}% {end}" for end in ("low", "high")]
 
 
 def ends_of(interval: Interval | None) -> list[Cell]:

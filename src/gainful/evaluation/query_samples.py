@@ -22,6 +22,7 @@ from gainful.message_texts import counted, did_you_mean, shown
 from gainful.rows.arrays import named_lists
 from gainful.rows.identifiers import examples
 from gainful.rows.input_types import SAMPLING
+from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.side_table_columns import QUERIES
 from gainful.rows.side_table_reader import InputTable, read_table
 
@@ -190,7 +191,7 @@ def read_sample(
     passed = {name: options[name] for name in SAMPLING if options.get(name) is not None}
     if not passed:
         return None
-    keys: Mapping[str, str] = options.get("columns") or {}
+    keys = read_columns(options.get("columns"))
     weights, population = None, None
     if "weights" in passed:
         weights = _weights(*_column("weights", passed["weights"], metadata, keys))

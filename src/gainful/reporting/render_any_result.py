@@ -147,7 +147,10 @@ def write_result(
     from gainful.output.writing.output_files import TABLES, read_naming, write_text
     from gainful.output.writing.table_files import write_table
 
+    arguments.truth(per_query, "per_query")
     columns = arguments.listed(partition_by, "partition_by", "names of columns")
+    for column in columns:
+        arguments.text(column, "partition_by", "names of columns")
     if columns and format not in (None, "parquet"):
         raise InputError("format", "parquet, because of partition_by", shown(format))
     chosen = "parquet" if columns else read_naming(path, format, TABLES).format

@@ -62,6 +62,7 @@ from gainful.rows.duckdb_engine import Progress
 from gainful.rows.files import are_one_file
 from gainful.rows.identifiers import examples, in_order
 from gainful.rows.input_types import Judgments, Run, TableLike
+from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.side_table_columns import ASSESSED
 from gainful.rows.side_table_columns import QUERIES as TABLE_OF_QUERIES
@@ -514,7 +515,7 @@ def _values(judged: _Judged, queries: Sequence[str], request: Request) -> Floats
 
 
 def _read(strata: TableLike | None, options: Mapping[str, Any]) -> InputTable | None:
-    keys = options.get("columns") or {}
+    keys = read_columns(options.get("columns"))
     return None if strata is None else read_table(strata, TABLE_OF_QUERIES, "strata", keys=keys)
 
 

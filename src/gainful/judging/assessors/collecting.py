@@ -35,6 +35,7 @@ from gainful.measures.user_given_names import at_place
 from gainful.message_texts import counted, shown
 from gainful.output.writing.output_files import name_of
 from gainful.rows.input_types import TableLike
+from gainful.rows.run_and_judgment_columns import read_columns
 
 _RETRIES, _TIMEOUT = 5, 120.0  # defaults for an endpoint
 _MOST_TOGETHER = 1000
@@ -320,7 +321,7 @@ def read_call(model: Callable[..., Any] | str, chosen: CollectingOptions) -> Mod
         ask_again=chosen["ask_again"],
     )
     limit = _read_limit(chosen, prices)
-    cache, skips, keys = chosen.get("cache"), missing == "skip", chosen.get("columns") or {}
+    cache, skips, keys = chosen.get("cache"), missing == "skip", read_columns(chosen.get("columns"))
     return ModelCall(
         asked, manner, together, longest, skips, keys, prices, limit, cache, progress, dry
     )

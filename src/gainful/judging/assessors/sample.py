@@ -28,7 +28,7 @@ from gainful.message_texts import shown
 from gainful.rows.files import opened, path_of
 from gainful.rows.identifiers import UNTYPED, IdType, examples, id_text, in_order, type_of_ids
 from gainful.rows.input_types import Judgments, Run, TableLike
-from gainful.rows.run_and_judgment_columns import ALIASES, plain_name
+from gainful.rows.run_and_judgment_columns import ALIASES, plain_name, read_columns
 from gainful.rows.runs_by_name import Runs
 from gainful.rows.side_table_columns import QUERIES as TABLE_OF_QUERIES
 from gainful.rows.side_table_columns import QUERY_TEXTS
@@ -82,7 +82,7 @@ def sample_queries(
     queries, kind = _queries(source, options)
     if not queries:
         raise InputError("source", f"{_FORMS}, with at least one query", "none")
-    parts = read_strata(strata, by, queries, options.get("columns") or {})
+    parts = read_strata(strata, by, queries, read_columns(options.get("columns")))
     least = least_of_each(QUERIES, len(parts))
     _refuse_size(many, len(queries), len(parts), least, "queries")
     drawn = draw(
@@ -197,7 +197,7 @@ def read_strata(
     strata: TableLike | None,
     by: str | None,
     queries: Sequence[str],
-    keys: Mapping[str, Any] | None = None,
+    keys: Mapping[str, str] | None = None,
 ) -> dict[str, list[str]]:
     """Return the queries of each stratum by its name; one stratum if there are none.
 
