@@ -371,7 +371,7 @@ ELSEWHERE = {
     "gainful.rows.spark_frames",
     "gainful.rows.parquet_and_frame_tables",
     "gainful.arithmetic.kernels.swapped_arguments",
-    "gainful.matching.input_kinds.spark_input",
+    "gainful.matching.spark.spark_input",
     "gainful.matching.array_matching",
     "gainful.measures.dialect_catalogue",
     "gainful.output.writing.table_files",

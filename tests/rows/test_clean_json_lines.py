@@ -15,7 +15,7 @@ from gainful.matching.input import TableInput
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from gainful.rows import clean_text_files
-from gainful.rows.clean_field_positions import _stands
+from gainful.rows.clean_text_files import _stands
 from gainful.rows.files import LocalFile
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.text_formats import Row, json_lines_layout, rows

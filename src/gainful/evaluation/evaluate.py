@@ -586,7 +586,7 @@ def evaluate_arrays(
         lists = read_lists(labels, scores, group=group, query=query, mask=mask)
     else:
         # Imported here because few arrays are users × items.
-        from gainful.rows.users_by_items import read_lists_of_items
+        from gainful.rows.arrays import read_lists_of_items
 
         _refuse_beside_relevant(resolved, labels=labels, group=group, mask=mask)
         if resolved.precision == "double":  # otherwise, rounding may make deeper items ties

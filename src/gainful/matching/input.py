@@ -1,4 +1,4 @@
-"""`Input`: judgments or a run, opened once, as a dict or a table. `input_kinds/` has the other kinds.
+"""`Input`: judgments or a run, opened once, as a dict or a table. Other kinds are with their matchers.
 
 Only `open_input` chooses the subclass; all other code uses the methods of `Input`.
 """

@@ -467,7 +467,7 @@ class _Opener:
 
         refuse_open_file(given, JUDGMENTS.name)
         if is_spark(given):
-            from gainful.rows.spark_grade_words import with_numbers
+            from gainful.rows.spark_frames import with_numbers
 
             words = self.columns.option("grade_words")
             return self._object(with_numbers(given, words, self.columns))
@@ -494,12 +494,12 @@ class _Opener:
         from gainful.rows.spark_frames import is_spark
 
         if is_spark(given):
-            from gainful.matching.input_kinds.spark_input import SparkInput
+            from gainful.matching.spark.spark_input import SparkInput
 
             opened: Input = SparkInput(given, kind, self.columns, self.session)
             opened.again = given
             return opened
-        from gainful.matching.input_kinds.id_array_input import IdArrayInput, is_id_array
+        from gainful.matching.id_array_input import IdArrayInput, is_id_array
         from gainful.rows.parquet_and_frame_tables import open_frame, refuse_series, rows_in
         from gainful.rows.records_of_lists import holds_documents
 

@@ -21,8 +21,10 @@ from gainful.rows.identifiers import UNTYPED, examples, id_text
 from gainful.rows.run_and_judgment_columns import PASSAGE_ROLES, Columns, asked_columns
 from gainful.rows.side_table_columns import WHOLE_DOC_TEXTS
 from gainful.rows.side_table_reader import read_table
-from gainful.rows.span_records import CHUNK_TABLE, EVIDENCE, RETRIEVED, read_span_rows, text_of
 from gainful.rows.spans_of_documents import (
+    CHUNK_TABLE,
+    EVIDENCE,
+    RETRIEVED,
     UNITS,
     Evidence,
     Located,
@@ -33,6 +35,8 @@ from gainful.rows.spans_of_documents import (
     located,
     numbered,
     ranked_chunks,
+    read_span_rows,
+    text_of,
 )
 from gainful.rows.spark_frames import refuse_spark
 

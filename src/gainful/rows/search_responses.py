@@ -327,7 +327,7 @@ _PARAMS: tuple[Path, ...] = (("params",), ())
 _TEXTS = ("q", "query")
 
 
-def is_plain(value: object) -> bool:
+def is_plain(value: object) -> TypeGuard[dict[Any, Any]]:
     """Return whether a value is beyond doubt `{query: {doc: number}}`, judging by the first document of each query.
 
     No other reader need be loaded then.

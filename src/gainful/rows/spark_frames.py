@@ -1,6 +1,4 @@
-"""Spark data frames and text files: recognised without importing Spark, and converted to one shape."""
-
-# Only features that classic and Connect sessions share are used: the DataFrame and its columns.
+"""Spark data frames and text files: recognised without importing Spark, and converted to one shape, with grades as words."""
 
 import csv
 import io
@@ -22,7 +20,7 @@ from gainful.errors import GainfulError, InputError, MissingDependencyError
 from gainful.message_texts import printable, shortened
 from gainful.rows.clean_text_files import clean_rows_in
 from gainful.rows.files import BYTE_ORDER_MARK, csv_fields
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, GradeWords, Kind
 from gainful.rows.identifiers import UNTYPED, IdType, repeated_document
 from gainful.rows.run_and_judgment_columns import (
     find_columns,
@@ -44,6 +42,9 @@ from gainful.rows.values_as_numbers import BEYOND_SINGLE, beyond_single
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+# Only features that classic and Connect sessions share are used: the DataFrame and its columns.
+
 
 T = TypeVar("T")
 
@@ -752,3 +753,47 @@ def _schema() -> Any:
 
     text = pa.string()
     return pa.schema([("query", text), ("doc", text), ("number", pa.float64()), ("fault", text)])
+
+
+_SHOWN = 20  # unknown words to fetch for an error
+_TRIMMED = r"^\s+|\s+$"
+
+
+def with_numbers(
+    given: "DataFrame | SparkText", words: GradeWords, columns: Mapping[str, str]
+) -> "DataFrame":
+    """Return judgments in Spark with the grade of each word as text in place of the word.
+
+    Raises:
+        InputError: if a word has no grade, or if Spark reads the judgments from a text file.
+    """
+    if isinstance(given, SparkText):
+        raise InputError(
+            "grade_words",
+            "judgments that aren't read from a text file by Spark",
+            given.name,
+            "Read the file on this machine, without engine=Spark(); or read it with "
+            "spark.read.csv(…, header=True), and pass the data frame.",
+        )
+    sql = functions()
+    as_they_are(given, JUDGMENTS, columns)  # rejects columns of other types
+    name = number_column_on_spark(given, JUDGMENTS, columns)
+    if dict(given.dtypes).get(name) != "string":
+        return given
+    grades = {word.strip().lower(): words.grade(word) for word in words.words} | dict(words.grades)
+    pairs = (sql.lit(text) for word, grade in grades.items() for text in (word, repr(grade)))
+    grade_of = sql.create_map(*pairs)
+
+    def grade(text: str) -> Any:
+        return sql.element_at(grade_of, sql.lower(sql.regexp_replace(text, _TRIMMED, "")))
+
+    rows = in_shape(given, JUDGMENTS, columns).where("number IS NULL AND given IS NOT NULL")
+    unknown = aggregated(
+        rows.where(grade("given").isNull()), ["given"], ["min(struct(query, doc)) AS first"]
+    )
+    found = unknown.orderBy("first").limit(_SHOWN).collect()
+    if found:
+        query, doc = found[0]["first"]
+        where = f"{JUDGMENTS.name}, query {query!r}, document {doc!r}"
+        raise words.refuse(found[0]["given"], where, [row["given"] for row in found])
+    return given.withColumn(name, sql.coalesce(grade(f"`{name}`"), sql.col(f"`{name}`")))

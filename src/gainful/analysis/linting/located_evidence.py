@@ -15,7 +15,7 @@ from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.identifiers import id_text
 from gainful.rows.input_types import TableLike
 from gainful.rows.run_and_judgment_columns import PASSAGE_ROLES, asked_columns, read_columns
-from gainful.rows.span_records import EVIDENCE, SpanRows, read_span_rows
+from gainful.rows.spans_of_documents import EVIDENCE, SpanRows, read_span_rows
 from gainful.rows.text_location import TextFinder
 
 FOUND, REPEATED, LOST = "found", "several places", "not found"

@@ -1,1 +1,0 @@
-"""The kinds of input: a subclass of `Input` for each."""
