@@ -157,6 +157,8 @@ def _exponent(sources: Sources, counts: Floats, source: str, level: float) -> Po
     if np.ptp(popularity) == 0:
         raise InputError("history", "items that differ in popularity", "equally popular items")
     exponent, error = power_law_exponent(popularity, counts)
+    if math.isnan(exponent):
+        raise InputError(source, "items of different popularity, each several times", "too few")
     reach = error  # NaN of two items
     if popularity.size >= _LEAST_ITEMS:
         reach *= t_quantile((1 + level) / 2, popularity.size - 2)

@@ -310,6 +310,7 @@ def test_the_order_of_two_models():
         (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "R", history=HISTORY, gamma=1, exposures=HISTORY), "one of them"),
         (lambda: gf.recommending.estimate_gamma(HISTORY), "exposures, random"),
         (lambda: gf.recommending.estimate_gamma(HISTORY, exposures=[{"user": "u", "item": "z"}]), "items of the history"),
+        (lambda: gf.recommending.estimate_gamma(HISTORY, exposures=HISTORY[-1:]), "items of different popularity"),
         (lambda: gf.recommending.estimate_gamma(HISTORY[:16], exposures=HISTORY), "differ in popularity"),
         (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "R", history=HISTORY, clip=0), "clip"),
     ],

@@ -27,6 +27,7 @@ def effective_size(weights: Floats) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum()) if weights.size else 0.0
 
 
+_SMALL = 1e-12
 _STEPS, _LONGEST_STEP = 200, 1.0  # of Fisher scoring, which needs about ten
 _HALVINGS, _LARGEST_SPREAD = 60, 1e6
 
@@ -36,7 +37,7 @@ def power_law_exponent(popularity: Floats, counts: Floats) -> tuple[float, float
 
     This is a negative binomial regression: the variance of a count is μ + κ·μ², where κ makes Pearson's χ² equal to its
     degrees of freedom, so that a few very popular items don't decide the result. Counts may be 0. The error is a
-    robust one. NaN with two items, whose counts the curve always meets.
+    robust one, NaN with two items, whose counts the curve always meets. Both are NaN if no exponent fits best.
 
     >>> power_law_exponent(np.array([1.0, 4.0]), np.array([3.0, 6.0]))
     (0.5, nan)
@@ -44,15 +45,20 @@ def power_law_exponent(popularity: Floats, counts: Floats) -> tuple[float, float
     logs = np.log(popularity)
     columns = np.stack((np.ones(logs.size), logs - logs.mean()))
     exponents = np.array([np.log(counts.mean()), 0.0])
-    for _ in range(_STEPS):
-        means = np.exp(exponents @ columns)
-        shrunk = 1 + _overdispersion(counts, means) * means
-        information = (columns * (means / shrunk)) @ columns.T
-        residuals = (counts - means) / shrunk
-        step = np.linalg.solve(information, columns @ residuals)
-        exponents += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
-        if np.abs(step).max() <= 1e-12:
-            break
+    try:
+        for _ in range(_STEPS):
+            means = np.exp(exponents @ columns)
+            shrunk = 1 + _overdispersion(counts, means) * means
+            information = (columns * (means / shrunk)) @ columns.T
+            residuals = (counts - means) / shrunk
+            step = np.linalg.solve(information, columns @ residuals)
+            exponents += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+            if np.abs(step).max() <= _SMALL:
+                break
+    except np.linalg.LinAlgError:
+        step = np.full(2, np.inf)
+    if not np.abs(step).max() <= _SMALL**0.5:  # such as counts of a single item
+        return float("nan"), float("nan")
     freedom = counts.size - exponents.size
     if freedom < 1:
         return round(float(exponents[1]), 12), float("nan")
