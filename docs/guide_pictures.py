@@ -429,7 +429,7 @@ def losses() -> str:
     )
     return picture(
         "A step, and slopes to train on",
-        f"How the loss changes as the score of the best document rises past the scores of two others: {ends}. 1 − nDCG is flat between the scores of the others, and the smooth losses are not.",
+        f"How the loss changes as the score of the best document rises past the scores of two others: {ends}. Between the scores of those two, 1 − nDCG is flat, while the smooth losses are not.",
         frame + "".join(lines) + legend([*series]),
     )
 
@@ -632,7 +632,7 @@ def rag() -> str:
         parts.append(text(164 + 131 * rank, 210, f"rank {rank + 1}", "middle"))
     return picture(
         f"“{record['question']}”",
-        f"The retriever returns the chunks {', '.join(chunks)}; they count as the documents {', '.join(documents)}, in this order. The relevant one is {', '.join(right)}.",
+        f"The retriever returns the chunks {', '.join(chunks)}; they count as the documents {', '.join(documents)}, in this order. The relevant document is {', '.join(right)}.",
         "".join(parts),
         226,
     )
@@ -909,7 +909,7 @@ def unjudged_estimates() -> str:
         )["nDCG@10"]
         inside: Any = bound.estimate
         rows.append(Interval(method, inside.low, inside.value, inside.high, notes[method], place))
-    rows.insert(0, Interval("bounds", bound.low, bound.value, bound.high, "unjudged as 0: dot"))
+    rows.insert(0, Interval("bounds", bound.low, bound.value, bound.high, "dot: unjudged as 0"))
     scores = gf.evaluate_runs(truth, runs, "nDCG@10")
     true = scores["hybrid"]["nDCG@10"] - scores["live"]["nDCG@10"]
     body, height = intervals(
