@@ -935,7 +935,7 @@ PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
 # Of subtopics and recommendations, some things are refused whatever is given.
 ELSEWHERE = {
-    "ClickJudgments.get", "CollectedGrades.get", "CollectedSupport.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having",
+    "ClickJudgments.get", "CollectedEvidence.get", "CollectedGrades.get", "CollectedSupport.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having",
     "RecommendationMeasure.having",
     "Scores.per_query_intervals", "RecommendationScores.per_query_intervals",  # judgments from clicks
 }  # fmt: skip

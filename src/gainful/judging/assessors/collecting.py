@@ -331,8 +331,10 @@ def refuse_fixed(options: Mapping[str, Any], names: Sequence[str]) -> None:
     """Reject options that have a fixed value, because the form of an answer is fixed."""
     defaults: Mapping[str, object] = DEFAULTS
     for name in names:
-        if options.get(name) != defaults.get(name) and options.get(name) is not None:
-            raise InputError(name, "None, since the answers are fixed", shown(options[name]))
+        value, default = options.get(name), defaults.get(name)
+        if value is None or type(value) is type(default) and value == default:
+            continue  # the types are compared first, because == of a data frame has no truth value
+        raise InputError(name, "None, since the answers are fixed", shown(value))
 
 
 def _grades_in(template: Template, answer: str, docs: Sequence[str]) -> list[Reading]:
