@@ -202,7 +202,7 @@ class Debiased(Document):
 
     def sentences(self) -> list[str]:
         """Return how much the weights vary, and γ."""
-        said = f"{counted(self.relevant, 'relevant item')} of {counted(self.users, 'user')} weigh as much as {self.effective:.0f} equal ones"
+        said = f"Weighted items: {counted(self.relevant, 'relevant item')} from {counted(self.users, 'user')}, effective number {self.effective:.0f}"
         estimated = [f"γ = {self.gamma:g}; try several values."]
         if self.exponent is not None:
             estimated = self.exponent.sentences()

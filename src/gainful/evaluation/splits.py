@@ -77,13 +77,15 @@ class Split(Document):
     def sentences(self) -> list[str]:
         """Return what was held out, and what leaks."""
         training = self.kept - self.held_out
-        of = f"{counted(self.kept, 'interaction')} are held out, of {counted(len(self.judgments), 'user')}"
-        said = [f"{self.held_out:,} of {of}."]
+        whole = f"{counted(self.kept, 'interaction')}, from {counted(len(self.judgments), 'user')}"
+        said = [f"Held out {self.held_out:,} of {whole}."]
         if self.filtered:
-            said.append(f"{self.filtered:,} were left out: their user or item has too few.")
+            said.append(
+                f"{counted(self.filtered, 'interaction')} left out, because the user or item has too few."
+            )
         if self.repeated:
             said.append(
-                f"{self.repeated:,} repeat a user's earlier interaction with an item, and were left out."
+                f"{counted(self.repeated, 'interaction')} left out, because the user had an earlier one with the same item."
             )
         if self.unsplit:
             said.append(
@@ -92,7 +94,7 @@ class Split(Document):
         if self.later:
             said.append(
                 f"Leakage: {_number(self.later, 'training interaction is', 'training interactions are')} later than the "
-                f"earliest one held out ({self.later / training:.0%}), so a model learns from the future. The method time avoids this."
+                f"earliest one held out ({self.later / training:.0%}), so a model learns from the future. The method 'time' avoids this."
             )
         elif self.later is None:
             said.append(
@@ -104,7 +106,7 @@ class Split(Document):
             )
         if self.new_items:
             said.append(
-                f"{_number(len(self.new_items), 'item held out is', 'items held out are')} not in the training data, so no model learns about them."
+                f"{_number(len(self.new_items), 'held-out item is', 'held-out items are')} not in the training data, so no model learns about them."
             )
         return said
 
