@@ -332,7 +332,7 @@ def refuse_fixed(options: Mapping[str, Any], names: Sequence[str]) -> None:
     defaults: Mapping[str, object] = DEFAULTS
     for name in names:
         value, default = options.get(name), defaults.get(name)
-        if value is None or type(value) is type(default) and value == default:
+        if value is None or (type(value) is type(default) and value == default):
             continue  # the types are compared first, because == of a data frame has no truth value
         raise InputError(name, "None, since the answers are fixed", shown(value))
 
