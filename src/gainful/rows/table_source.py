@@ -268,11 +268,12 @@ def _json_select(file: LocalFile, layout: Layout, kind: Kind, session: Session) 
         value = name_quoted(name)
         # Most values are strings without escapes, which is faster to check than their JSON type.
         written = f"CAST({value} AS VARCHAR)"
+        plain = f"({value} ->> '$')"  # in DuckDB 1.5, AND binds more tightly than ->>
         return (
             f"CASE WHEN starts_with({written}, '\"') AND NOT contains({written}, '\\') AND {written} <> '\"\"' "
             f"THEN substring({written}, 2, length({written}) - 2) "
             f"WHEN json_type({value}) IN ('VARCHAR', 'BIGINT', 'UBIGINT') "
-            f"AND {value} ->> '$' <> '' THEN {value} ->> '$' ELSE error('no id') END"
+            f"AND {plain} <> '' THEN {plain} ELSE error('no id') END"
         )
 
     number = f"CAST({kind.implied!r} AS DOUBLE)"
