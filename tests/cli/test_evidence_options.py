@@ -57,6 +57,12 @@ def test_wrong_tables_and_missing_units(run):
     )
     assert wrong.exit_code == 2
     assert "--chunk-table expects FILE, or RUN=FILE for each run, not 'b'" in wrong.output
+    for tables in ("small={small_table} --chunk-table b={large_table}", "b={small_table}"):
+        other = run(
+            "evaluate {golden} {small} {large} --documents {docs} --offsets characters "
+            f"--chunk-table {tables} -m evidence_recall"
+        )
+        assert "expected names of runs: 'small', 'large', found 'b'" in str(other.exception)
     unnamed = run(
         "evaluate {golden} {small} --documents {docs} --chunk-table {small_table} -m evidence_recall"
     )

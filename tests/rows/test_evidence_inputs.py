@@ -479,9 +479,16 @@ def test_golden_sets_of_other_tools_are_passages():
         [{"user_input": "q", "reference_contexts": texts, "reference": "an answer"}],
         {"examples": [{"user_input": "q", "reference_contexts": texts}]},
         [{"input": "q", "context": texts, "expected_output": "an answer"}],
+        {"inputs": {"question": "q"}, "outputs": {"evidence": texts}},
+        [{"id": "7c1e", "inputs": {"question": "q"}, "outputs": {"evidence": texts}}],
+        {"examples": [{"inputs": {"question": "q"}, "outputs": {"evidence": texts}}]},
     ):
         found = values(judged, {"q": CHUNKS}, documents=DOCS, offsets="characters")
         assert found["evidence_recall@2"] == EXPECTED["evidence_recall@2"]
+    spans = [dict(zip(("document", "start", "end"), chunk, strict=True)) for chunk in CHUNKS]
+    run = [{"inputs": {"question": "q"}, "outputs": {"answer": "…", "documents": spans}}]
+    found = values({"q": texts}, run, documents=DOCS, offsets="characters")
+    assert found["evidence_recall@2"] == EXPECTED["evidence_recall@2"]
 
 
 def test_any_column_of_passages_may_have_an_unusual_name(files):

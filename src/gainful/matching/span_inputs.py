@@ -151,7 +151,10 @@ class SpanInputs:
         if given is None:
             return None
         names = {*self.names.values()}
-        if isinstance(given, Mapping) and names and {*given} <= names:  # one for each run
+        if isinstance(given, Mapping) and names and _is_by_run(given, names):
+            if unknown := {*given} - names:
+                expected = f"names of runs: {examples(dict.fromkeys(self.names.values()))}"
+                raise InputError("chunk_table", expected, repr(min(map(str, unknown))))
             given = given.get(self.names.get(id(run), ""))
             if given is None:
                 return None
@@ -167,6 +170,14 @@ class SpanInputs:
         for role in asked:
             self.columns.use(role, kind)
         return asked
+
+
+def _is_by_run(tables: Mapping[Any, Any], names: set[str]) -> bool:
+    """Return whether this is a table of chunks for each run, rather than one by the ids of chunks."""
+    return not names.isdisjoint(tables) or all(
+        isinstance(one, str | os.PathLike) and os.path.isfile(one)  # noqa: PTH113 - also of a long text
+        for one in tables.values()
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -248,6 +248,7 @@ class _Reader:
         self._list = asked.get("list")
         self._unit: str | None = None
         self._names: tuple[object, ...] = ()
+        self._is_flat = False  # whether all records have the same fields, and no lists
 
     def read(self, given: object) -> SpanRows:
         """Read rows of any shape."""
@@ -401,13 +402,20 @@ class _Reader:
         return SpanRows(kind, name, columns, self._unit, place, tuple(bare), self._names)
 
     def _unwrapped(self, value: Any) -> Any:
-        """Return the records in a field of an object that contains all of them; any other value unchanged."""
+        """Return the records in a field of an object that contains all of them, each with its own fields."""
         if isinstance(value, Mapping):
+            if _holds_fields(value):
+                return [_fields_within(value)]
             for name in _WRAPPERS:
                 inner = as_sequence(value.get(name))
-                records = isinstance(inner, list) and inner and isinstance(inner[0], Mapping)
-                if records and self._kind.key in self._layout(inner[0]):
-                    return inner
+                if not (isinstance(inner, list) and inner and isinstance(inner[0], Mapping)):
+                    continue
+                if _holds_fields(inner[0]) or self._kind.key in self._layout(inner[0]):
+                    value = inner
+                    break
+        records = as_sequence(value)
+        if isinstance(records, list) and records and _holds_fields(records[0]):
+            return [*map(_fields_within, records)]
         return value
 
     def _columns(
@@ -421,7 +429,7 @@ class _Reader:
         if not everywhere:
             if (triples := _triples(items)) is not None:
                 return triples
-            if _are_alike(items):
+            if self._is_flat or _are_alike(items):
                 layout = self._layout_of(items[0])
                 return {role: [*map(itemgetter(key), items)] for role, key in layout.items()}
         rows = [self._fields(item, partial(place, row)) for row, item in enumerate(items)]
@@ -447,6 +455,7 @@ class _Reader:
             return
         records = as_sequence([value] if isinstance(value, Mapping) else value)
         if isinstance(records, list) and _are_alike(records) and not self._may_list(records[0]):
+            self._is_flat = True
             yield None, {}, records, f"{name}, record "
             return
         for number, record in enumerate(records, 1):
@@ -512,6 +521,17 @@ class _Reader:
             is_of_langchain = layout["start"] == "start_index" and "page_content" in fields
             self._unit = "characters" if is_of_langchain else _unit_of((layout["start"],))
         return layout
+
+
+def _holds_fields(record: Any) -> bool:
+    """Return whether the fields of a record are within its inputs and outputs, as in LangSmith."""
+    return isinstance(record, Mapping) and all(
+        isinstance(record.get(name), Mapping) for name in ("inputs", "outputs")
+    )
+
+
+def _fields_within(record: Any) -> Any:
+    return {**record["inputs"], **record["outputs"]} if _holds_fields(record) else record
 
 
 def _is_json(cell: object) -> bool:
