@@ -494,3 +494,193 @@ def test_keys_that_differ_in_their_last_bits_only():
     distinct, numbers = np.unique(keys, return_inverse=True)
     assert [each.tolist() for each in numbered(keys)] == [numbers.tolist(), distinct.tolist()]
     assert [len(each) for each in numbered(distinct[:0])] == [0, 0]
+
+
+def clicks_by_rank(log):
+    return [(row.rank, row.shown, row.clicks) for row in log.ranks]
+
+
+def test_the_first_position_of_rows_per_list():
+    table = [
+        {"query": query, "shown": ["a", "b", "c"], "clicked": [1]} for query in ("soup", "stew")
+    ]
+    log = gf.behaviour.read_log(table)
+    assert (log.first_position, clicks_by_rank(log)) == (1, [(1, 2, 2), (2, 2, 0), (3, 2, 0)])
+    log = gf.behaviour.read_log(table, first_position=0)
+    assert (log.first_position, clicks_by_rank(log)) == (0, [(1, 2, 0), (2, 2, 2), (3, 2, 0)])
+    assert gf.behaviour.read_log([*table, dict(table[0], clicked=[0])]).first_position == 0
+    with pytest.raises(gf.errors.InputError, match="positions from 1, found 0"):
+        gf.behaviour.read_log([*table, dict(table[0], clicked=[0])], first_position=1)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_first_position_of_ubi(first):
+    """Lists have no numbers of their own: whatever the events' first position, their first document has rank 1."""
+    events, queries = ubi(first)
+    assert (
+        gf.behaviour.read_log(events, lists=queries, first_position=first).first_position == first
+    )
+    for options in ({}, {"first_position": first}):
+        assert told(gf.behaviour.read_log(events, lists=queries, **options)) == EXPECTED
+    # The results of one list weren't logged, so its impressions replace them.
+    query_id, docs = queries[0]["query_id"], queries[0].pop("query_response_hit_ids")
+    events += [
+        {
+            "action_name": "impression", "query_id": query_id, "session_id": "s", "timestamp": "2026-03-01T09:59:00Z",
+            "event_attributes": {"object": {"object_id": doc}, "position": {"ordinal": place}},
+        }
+        for place, doc in enumerate(docs, first)
+    ]  # fmt: skip
+    log = gf.behaviour.read_log(events, lists=queries)
+    assert (told(log), log.first_position, log.oddities) == (EXPECTED, first, ())
+
+
+@pytest.mark.parametrize(
+    ("shown", "clicked"),
+    [
+        ('["red shoe", "pot"]', '["red shoe"]'),
+        ('["red shoe", "pot"]', "red shoe"),
+        ("['red shoe', 'pot']", "['red shoe']"),
+        ("red shoe|pot", "red shoe"),
+        ("red shoe; pot", "1"),
+        ("(red shoe, pot)", "0"),
+    ],
+)
+def test_texts_with_several_ids(shown, clicked, tmp_path):
+    rows = [
+        {"query": "q", "shown": shown, "clicked": clicked},
+        {"query": "r", "shown": shown, "clicked": ""},
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "log.csv", index=False)
+    for log in (rows, tmp_path / "log.csv"):
+        assert told(gf.behaviour.read_log(log)) == {
+            ("q", "red shoe", 1): (1, 1), ("q", "pot", 2): (1, 0),
+            ("r", "red shoe", 1): (1, 0), ("r", "pot", 2): (1, 0),
+        }  # fmt: skip
+
+
+def test_ids_keep_their_apostrophes_and_commas():
+    urls = ["http://a.com/?q=1,2", "o'neil"]
+    table = [{"query": "q", "shown": json.dumps(urls), "clicked": urls[1:]}]
+    assert sorted(gf.behaviour.read_log(table).docs) == urls
+
+
+def test_what_lists_and_counts_leave_out_is_counted():
+    lists = [
+        {"query": "q", "shown": ["a", "b"], "clicked": ["a"]},
+        {"query": "q", "shown": [], "clicked": []},
+        {"query": "q", "shown": None, "clicked": None},
+    ]
+    assert [*map(str, gf.behaviour.read_log(lists).oddities)] == [
+        "Lists without documents: 2 (left out)"
+    ]
+    counts = [
+        {"query": query, "doc": doc, "position": place, "impressions": 10, "clicks": 1}
+        for query, doc, place in (("q", "a", 1), ("q", "b", None), (None, "c", 1), ("q", None, 2))
+    ]
+    log = gf.behaviour.read_log(counts)
+    assert [*map(str, log.oddities)] == [
+        "Rows without a query or a document: 2 (left out)",
+        "Rows without a position: 1 (left out)",
+        "Pairs of query and document without impressions: 1 (not graded)",
+    ]
+    assert log.impressions == 10
+    events, queries = ubi()
+    lost = dict(events[0], action_name="impression", query_id=None)
+    log = gf.behaviour.read_log([*events, lost], lists=queries)
+    assert [*map(str, log.oddities)] == ["Impressions without a list or a document: 1 (left out)"]
+
+
+@pytest.mark.parametrize("impressions", [float("inf"), "many", None])
+def test_impossible_counts_are_refused(impressions):
+    table = [{"query": "q", "doc": "a", "impressions": impressions, "clicks": 1}]
+    with pytest.raises(gf.errors.InputError, match="from 0 clicks to as many as impressions"):
+        gf.behaviour.read_log(pd.DataFrame(table))
+
+
+def test_options_that_a_log_cannot_use_are_refused():
+    counts = [{"query": "q", "doc": "a", "impressions": 10, "clicks": 1}]
+    lists = [{"query": "q", "shown": ["a", "b"], "clicked": ["a"]}]
+    for table in (counts, lists):
+        with pytest.raises(gf.errors.InputError, match=r"actions: expected events, or a row per"):
+            gf.behaviour.read_log(table, actions={"purchase": 2})
+        with pytest.raises(
+            gf.errors.InputError, match=r"most_clicks: expected a log with sessions"
+        ):
+            gf.behaviour.read_log(table, most_clicks=9)
+
+
+@pytest.mark.parametrize("weight", [1e-60, 1e60])
+def test_weights_have_a_plausible_size(weight):
+    with pytest.raises(gf.errors.InputError, match="a weight from 1e-9 to 1e9"):
+        gf.behaviour.read_log(rows(), actions={"click": weight})
+
+
+def test_rows_without_a_session_are_left_out():
+    table = pd.DataFrame(rows())
+    unknown = table.assign(session=None)
+    log = gf.behaviour.read_log(pd.concat([table, unknown]))
+    assert told(log) == EXPECTED
+    assert [*map(str, log.oddities)] == [f"Rows without a session: {len(table)} (left out)"]
+    with pytest.raises(gf.errors.InputError, match="the session of each row, found none"):
+        gf.behaviour.read_log(unknown)
+
+
+def test_lists_without_a_user_are_independent():
+    """All lists of people who aren't logged in would otherwise count as those of one user."""
+    table = pd.DataFrame(rows()).assign(user=None)
+    sessions = table["session"].nunique()
+    assert gf.behaviour.read_log(table).sessions == sessions
+    table.loc[table["session"] == table["session"].iloc[0], "user"] = "u"
+    assert gf.behaviour.read_log(table).sessions == sessions
+    named = table.rename(columns={"session": "list_id"})
+    assert gf.behaviour.read_log(named).sessions == gf.behaviour.read_log(named).lists
+    lists = [
+        {"user": user, "query": "q", "shown": ["a", "b"], "clicked": ["a"]}
+        for user in ("u", None, None)
+    ]
+    assert gf.behaviour.read_log(lists).sessions == 3
+
+
+@pytest.mark.parametrize("unit", [1, 1e3, 1e6, 1e9])
+def test_times_in_parts_of_a_second(unit):
+    table = [
+        {"user": "u", "query": "soup", "doc": doc, "position": place, "clicked": doc == "b", "time": int((1.77e9 + 60 * minute) * unit)}
+        for minute in (0, 10, 120) for place, doc in enumerate("ab", 1)
+    ]  # fmt: skip
+    assert gf.behaviour.read_log(table).lists == 2
+
+
+def test_clocks_that_jump_are_counted():
+    def at(*times):
+        return [
+            {"user": "u", "query": "q", "doc": doc, "position": place, "clicked": doc == "b", "time": time}
+            for place, (doc, time) in enumerate(zip("abc", times, strict=True), 1)
+        ]  # fmt: skip
+
+    fine = at("2026-03-01 10:00", "2026-03-01 10:01", "2026-03-01 10:02")
+    assert gf.behaviour.read_log(fine).oddities == ()
+    log = gf.behaviour.read_log(at("2026-03-01 10:00", "1970-01-01 00:00", "2026-03-01 10:02"))
+    assert str(log.oddities[0]) == (
+        "Jumps of the clock within a list, by more than the gap between sessions: 2 (the list was split)"
+    )
+    with pytest.raises(
+        gf.errors.InputError, match=r"column 'time': expected times such as.*found '1/3"
+    ):
+        gf.behaviour.read_log(at(*["1/3/2026 at 10"] * 3))
+
+
+def test_flattened_attributes():
+    events, queries = ubi()
+    table = pd.json_normalize(events)
+    assert "event_attributes.object.object_id" in table
+    assert told(gf.behaviour.read_log(table, lists=queries)) == EXPECTED
+    columns = {"doc": "event_attributes.object.object_id"}
+    assert told(gf.behaviour.read_log(table, lists=queries, columns=columns)) == EXPECTED
+
+
+def test_missing_columns_come_with_a_remedy():
+    events, queries = ubi()
+    table = pd.DataFrame(events).drop(columns="event_attributes")
+    with pytest.raises(gf.errors.InputError, match=r"a column for doc.*Name it: columns doc=…"):
+        gf.behaviour.read_log(table, lists=queries)

@@ -57,7 +57,28 @@ CALLS = {
         ("pool", *RUNS, "--depth", "2"),
         ("pool", *RUNS, "--judgments", J, "--budget", "3"),
     ],
-    "judge": [("judge", *RUNS, *TEXTS, "--no-open", "--port", "0", "--depth", "1")],
+    "judge": [
+        ("judge", *RUNS, *TEXTS, "--no-open", "--port", "0", "--depth", "1"),
+        (
+            "judge",
+            "new.run",
+            "--queries",
+            "sought.tsv",
+            "--docs",
+            "products.tsv",
+            "--no-open",
+            "--port",
+            "0",
+            "--depth",
+            "3",
+            "--order",
+            "effect",
+            "--clicks",
+            "impressions.csv",
+            "--columns",
+            "clicks.doc=product",
+        ),
+    ],
     "agreement": [("agreement", J, "truth.qrels", "--resamples", "99")],
     "clicks": [
         ("clicks", "impressions.csv", "--columns", "doc=product"),
@@ -73,6 +94,21 @@ CALLS = {
             "9",
         ),
         ("clicks", "impressions.csv", "--columns", "doc=product", "--show", "positions"),
+        ("clicks", "impressions.csv", "--columns", "doc=product", "--show", "log"),
+        (
+            "clicks",
+            "impressions.csv",
+            "--columns",
+            "doc=product",
+            "--show",
+            "earnings",
+            "--run",
+            "new.run",
+        ),
+        ("clicks", "interleaved.csv", "--show", "preference"),
+        ("clicks", "interleaved.csv", "--show", "preference", "--actions", "like=2", 2),
+        ("clicks", "ubi_events.jsonl", "--show", "log", 2),
+        ("clicks", "ubi_events.jsonl", "--lists", "ubi_queries.jsonl", "--model", "pbm"),
         ("clicks", *RUNS, "--interleave"),
     ],
     "collect": [
@@ -238,7 +274,11 @@ def folder(tmp_path_factory):
         for path in (EXAMPLES / "cooking").glob("*.*"):
             if path.suffix != ".toml":
                 shutil.copy(path, place)
-        shutil.copy(EXAMPLES / "clicks" / "impressions.csv", place)
+        for path in (EXAMPLES / "clicks").glob("*.*"):
+            shutil.copy(path, place)
+        log = gf.behaviour.read_log(place / "impressions.csv", columns={"doc": "product"})
+        for name, ids in (("sought", log.queries), ("products", log.docs)):
+            (place / f"{name}.tsv").write_text("".join(f"{i}\tAbout {i}\n" for i in sorted({*ids})))
         judgments = (place / J).read_text()
         (place / "truth.qrels").write_text(judgments.replace(" -1\n", " 0\n"))
         graded = judgments.splitlines(keepends=True)

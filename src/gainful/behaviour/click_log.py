@@ -187,6 +187,8 @@ def read_log(log: TableLike | ClickLog, **options: Unpack[LogOptions]) -> ClickL
 
 def _collected(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     """Return the log of shown rows, with whole numbers for pairs, lists and sessions."""
+    if options.get("most_clicks") is not None and not shape.has_owners:
+        raise InputError("most_clicks", "a log with sessions or users", "a log without either", "Name their column: columns session=….")  # fmt: skip
     if shape.has_counts:
         return _of_counts(shape, options, session)
     rows, named, total = rows_of_log(shape, session)
@@ -230,23 +232,20 @@ def _first_position(least: float, options: LogOptions) -> int:
 
 def _of_counts(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     """Return a log of counts: each pair and rank has a row with a click and a row without one, weighted by the counts."""
-    rows, named, _ = rows_of_log(shape, session)
-    names = named(rows)
-    position, first = rows.columns["position"], 1
-    if np.isnan(position).all():
-        position = np.ones(len(position))
-    else:
-        position = _whole_positions(position)
-        first = _first_position(float(position.min()), options)
-        position = position - first + 1
+    rows, named, total = rows_of_log(shape, session)
+    oddities = [*shape.oddities]
+    left_out = total - len(rows.columns["pair"])
+    oddities.append(Oddity(left_out, "rows without a query or a document", "left out"))
+    first = _set_ranks(rows, shape, options, oddities)
+    names, ranks = named(rows), rows.columns["rank"].astype(np.int64)
     shown_, clicked, pairs = (rows.columns[name] for name in ("shown", "clicked", "pair"))
     weights = np.concatenate([shown_ - clicked, clicked]).astype(np.float64)
-    clicks = np.repeat([False, True], len(position))
+    clicks = np.repeat([False, True], len(ranks))
     kept = weights > 0
-    columns, oddities = {"pair": np.tile(pairs, 2)[kept]}, [*shape.oddities]
+    columns = {"pair": np.tile(pairs, 2)[kept]}
     names = _without_unseen(columns, names, "without impressions", oddities)
     lists = ShownLists(
-        columns["pair"], np.tile(position.astype(np.int64), 2)[kept], clicks[kept],
+        columns["pair"], np.tile(ranks, 2)[kept], clicks[kept],
         np.arange(int(kept.sum()) + 1), len(names["query"]), weights[kept],
     )  # fmt: skip
     log = ClickLog(
@@ -318,8 +317,6 @@ def _leave_out_bots(rows: LogRows, options: LogOptions, oddities: list[Oddity]) 
     """Leave out sessions of too many clicks, if there is a limit; otherwise only count busy sessions."""
     most = options.get("most_clicks")
     if rows.owners is None:
-        if most is not None:
-            raise InputError("most_clicks", "a log with sessions or users", "a log without either", "Name their column: columns session=….")  # fmt: skip
         return
     rows.owners, _ = numbered(rows.owners)
     owners = rows.owners

@@ -40,6 +40,8 @@ IMPRESSIONS = ("impression", "impressions", "view", "view_item_list", "shown", "
 """The usual names of the action that means a document was shown."""
 _JSON = (b"{", b"[")
 _MINUTE = 60.0
+_UNITS = (("1e17", "1e9"), ("1e14", "1e6"), ("1e11", "1e3"))  # of times, as parts of a second
+_BLANK_IN_ID = r"[,;|].*[^,;|\s]\s+[^,;|\s]|[^,;|\s]\s+[^,;|\s].*[,;|]"
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _FILE, _ROW = "file_index", "file_row_number"  # columns that the engine adds to Parquet files
 
@@ -155,20 +157,34 @@ class LogTable:
         as_number = f"TRY_CAST({column} AS DOUBLE)"
         if self.types[self.columns[role]].startswith(("TIMESTAMP", "DATE")):
             return f"epoch({column})"
-        # Numbers above 10^11 are taken as milliseconds.
+        # Larger numbers than these are taken as nano-, micro- and milliseconds.
+        units = " ".join(
+            f"WHEN {as_number} > {least} THEN {as_number} / {unit}" for least, unit in _UNITS
+        )
         moment = f"epoch(TRY_CAST({column} AS TIMESTAMP))"
         if self.types[self.columns[role]] != "VARCHAR":
             moment = as_number
-        return f"CASE WHEN {as_number} > 1e11 THEN {as_number} / 1000 ELSE coalesce({as_number}, {moment}) END"
+        return f"CASE {units} ELSE coalesce({as_number}, {moment}) END"
 
     def items(self, role: str) -> str:
-        """Return SQL for a column with several ids as a list of texts."""
+        """Return SQL for a column with several ids as a list of texts.
+
+        Texts are JSON arrays, or ids with commas, semicolons, bars or blanks between them; if a shown list has both
+        blanks and others of these, blanks are part of the ids.
+        """
         column = name_quoted(self.columns[role])
         if self.types[self.columns[role]].endswith("]"):
             return f"CAST({column} AS VARCHAR[])"
-        trimmed = f"trim({column}, '[]() ')"
-        parts = rf"regexp_split_to_array(replace(replace({trimmed}, '\"', ''), '''', ''), '\s*[,;|]\s*|\s+')"
-        return f"list_filter({parts}, lambda id: id <> '')"
+        array = f"CASE WHEN json_valid({column}) THEN CASE WHEN json_type({column}) = 'ARRAY' THEN from_json({column}, '[\"VARCHAR\"]') END END"
+        if self.has_type("shown", "VARCHAR"):
+            both = f"regexp_matches({name_quoted(self.columns['shown'])}, '{_BLANK_IN_ID}')"
+            has_blanks = f"(SELECT coalesce(bool_or({both}), false) {self.relation})"
+        else:
+            has_blanks = "false"
+        even = rf"CASE WHEN {has_blanks} THEN {column} ELSE regexp_replace({column}, '\s+', ',', 'g') END"
+        parts = f"regexp_split_to_array(trim({even}, '[](), '), '[,;|]')"
+        bare = f"list_transform({parts}, lambda id: trim(id, ' ''\"'))"
+        return f"coalesce({array}, list_filter({bare}, lambda id: id <> ''))"
 
 
 @contextmanager
@@ -256,7 +272,12 @@ def _flattened(relation: str, session: Session, name: str) -> tuple[str, dict[st
 
 
 def _roles(names: Sequence[str], asked: Mapping[str, str], where: str) -> dict[str, str]:
-    """Return the column of each role that the table has, found by the caller's name or by the least ambiguous usual name."""
+    """Return the column of each role that the table has, found by the caller's name or by the least ambiguous usual name.
+
+    In flattened tables, the last part of a name such as event_attributes.object.object_id counts, if it is unique.
+    """
+    ends = [name.rpartition(".")[2] for name in names]
+    parts = [end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)]
     for role, column in asked.items():
         arguments.text(column, f"columns, {shown(role)}", "the name of a column")
         arguments.choice(role, "columns", ROLES, expected=f"roles among {', '.join(ROLES)}")
@@ -266,7 +287,8 @@ def _roles(names: Sequence[str], asked: Mapping[str, str], where: str) -> dict[s
         if wanted is not None and wanted not in names:
             continue  # it may be in another table of this log
         for alias in ROLES[role]:
-            place = find_column(role, (alias,), names, wanted, where, taken={*places.values()})
+            searched = parts if wanted is None else names
+            place = find_column(role, (alias,), searched, wanted, where, taken={*places.values()})
             if place is not None:
                 places[role] = place
                 break
@@ -345,11 +367,15 @@ def shown_rows(log: TableLike, options: LogOptions, session: Session) -> Shape:
             with opened_table(lists_given, "lists", columns, session) as lists:
                 return _events(table, lists, options, session)
         if table.has("query", "doc", "impressions", "clicks"):
+            _refuse_actions(options, "counts")
             return _counts(table, session)
         if table.has("shown") and not table.has("doc"):
+            _refuse_actions(options, "a row per list")
             both = {"clicked": table.columns.get("clicks", "")} | dict(table.columns)
             return _lists(
-                replace(table, columns={role: name for role, name in both.items() if name}), session
+                replace(table, columns={role: name for role, name in both.items() if name}),
+                options,
+                session,
             )
         if table.has("clicked") and not table.has(
             "clicks"
@@ -391,6 +417,10 @@ def _refuse_unknown_columns(
             raise no_column(role, [*table.types], table.name, name)
 
 
+def _lacking(role: str, table: LogTable) -> InputError:
+    return no_column(role, [*table.types], table.name, advice=f"Name it: columns {role}=….")
+
+
 def _unknown_shape(table: LogTable) -> InputError:
     return InputError(
         table.name,
@@ -409,7 +439,7 @@ def _counts(table: LogTable, session: Session) -> Shape:
         f"SELECT {table.text('query')} AS query, {table.text('doc')} AS doc, {table.position()} AS position, "
         f"{shown_} AS shown, {clicked} AS clicked {table.relation}"
     )
-    wrong = f"SELECT query, doc, shown, clicked FROM ({select}) WHERE (clicked >= 0 AND clicked <= shown) IS NOT TRUE LIMIT 1"
+    wrong = f"SELECT query, doc, shown, clicked FROM ({select}) WHERE (clicked >= 0 AND clicked <= shown AND shown < 1e15) IS NOT TRUE LIMIT 1"
     with reading_table(table.name):
         odd = session.rows(wrong)
     if odd:
@@ -423,10 +453,19 @@ def _counts(table: LogTable, session: Session) -> Shape:
     return Shape("counts of a document", select, has_lists=False, has_counts=True)
 
 
-def _lists(table: LogTable, session: Session) -> Shape:
+def _refuse_actions(options: LogOptions, found: str) -> None:
+    """Reject weights of actions for a log that doesn't say which actions there were."""
+    if options.get("actions") is not None:
+        raise InputError(
+            "actions", "events, or a row per shown document with a column for each action", found,
+            "Leave out the actions: the log has one number of clicks, whichever column contains it.",
+        )  # fmt: skip
+
+
+def _lists(table: LogTable, options: LogOptions, session: Session) -> Shape:
     if not table.has("query", "clicked"):
         missing = "query" if not table.has("query") else "clicked"
-        raise no_column(missing, [*table.types], table.name)
+        raise _lacking(missing, table)
     clicked, ids = table.items("clicked"), table.items("shown")
     # Clicks are ids or positions; they are positions if none of them is a shown id.
     row = session.name("lists")
@@ -441,32 +480,39 @@ def _lists(table: LogTable, session: Session) -> Shape:
             f"coalesce(sum(len(clicked)), 0) FROM {row}"
         )
         positions = total and not by_id
-        least = 0
+        first = _first_position(options)
         if positions:
             ((least,),) = session.rows(
                 f"SELECT min(TRY_CAST(c AS INT)) FROM (SELECT unnest(clicked) AS c FROM {row})"
             )
             if least is None:
                 raise InputError(table.name, "in clicked, ids of shown documents or their positions", "neither", "Check the columns shown and clicked.")  # fmt: skip
+            if first is None:
+                first = min(max(least, 0), 1)
+            elif least < first:
+                raise InputError(f"{table.name}, clicked", "positions from 1", f"{least}", "Set first_position to 0.")  # fmt: skip
+    first = 1 if first is None else first
     is_clicked = (
-        f"list_contains(clicked, CAST(place - {1 - min(least, 1)} AS VARCHAR))"
+        "list_contains(clicked, CAST(position AS VARCHAR))"
         if positions
         else "list_contains(clicked, doc)"
     )
-    flat = f"SELECT list, query, clicked, owner, team, unnest(shown) AS doc, generate_subscripts(shown, 1) AS place FROM {row}"
+    flat = f"SELECT list, query, clicked, owner, team, unnest(shown) AS doc, generate_subscripts(shown, 1) - {1 - first} AS position FROM {row}"
     select = (
-        f"SELECT hash(list) AS list, query, doc, place AS position, CAST({is_clicked} AS TINYINT) AS value, owner, "
-        f"CAST(NULL AS DOUBLE) AS propensity, team FROM ({flat})"
+        f"SELECT hash(list) AS list, query, doc, position, CAST({is_clicked} AS TINYINT) AS value, "
+        f"coalesce(owner, hash(list)) AS owner, CAST(NULL AS DOUBLE) AS propensity, team FROM ({flat})"
     )
     with reading_table(table.name):
         ((matched,),) = session.rows(f"SELECT coalesce(sum(value), 0) FROM ({select})")
         ((repeats,),) = session.rows(
             f"SELECT coalesce(sum(len(clicked) - len(list_distinct(clicked))), 0) FROM {row}"
         )
+        ((empty,),) = session.rows(f"SELECT count(*) FROM {row} WHERE coalesce(len(shown), 0) = 0")
     stray = int(total - repeats - matched)
     oddities = (
         Oddity(int(repeats), "repeated clicks on a document of a list", "counted once"),
         Oddity(max(stray, 0), "clicks on documents that weren't shown", "left out"),
+        Oddity(empty, "lists without documents", "left out"),
     )
     return Shape(
         "a list",
@@ -482,9 +528,20 @@ def _has_owner(table: LogTable) -> bool:
 
 
 def _owner(table: LogTable) -> str:
-    """Return SQL for the owner of a list: the user, or else the session."""
+    """Return SQL for the owner of a list: the user, or else the session; NULL if neither is known."""
     roles = [role for role in ("user", "session") if table.has(role)]
-    return f"hash({table.text(roles[0])})" if roles else "CAST(NULL AS UBIGINT)"
+    if not roles:
+        return "CAST(NULL AS UBIGINT)"
+    owner = f"coalesce({', '.join(map(table.text, roles))})"
+    return f"CASE WHEN {owner} IS NOT NULL THEN hash({owner}) END"
+
+
+def _first_position(options: LogOptions) -> int | None:
+    """Return the position of first documents, if the caller knows it."""
+    asked = options.get("first_position")
+    if asked is None:
+        return None
+    return arguments.whole(asked, "first_position", least=0, most=1, expected="0 or 1")
 
 
 def _weights(options: LogOptions) -> dict[str, float]:
@@ -500,7 +557,10 @@ def _weights(options: LogOptions) -> dict[str, float]:
         )
     return {
         arguments.text(name, "actions", "the name of an action"): arguments.number(
-            weight, f"actions, {name}", "a weight above 0", lambda number: number > 0
+            weight,
+            f"actions, {name}",
+            "a weight from 1e-9 to 1e9",
+            lambda number: 1e-9 <= number <= 1e9,
         )
         for name, weight in actions.items()
     }
@@ -522,6 +582,14 @@ def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
         value = f"CAST(greatest({', '.join(parts)}) AS FLOAT)"
     else:
         value = table.is_clicked()
+    owner = f"hash({table.text('user' if table.has('user') else 'session')})"
+    if (
+        _has_owner(table)
+        and _unknown("user" if table.has("user") else "session", table, session)[0]
+    ):
+        owner = ""
+    table, nameless = _with_lists(table, session)
+    oddities += nameless
     relation, list_, has_lists = table.relation, "NULL", True
     if table.has("list"):
         list_ = f"hash({table.text('list')})"
@@ -529,21 +597,19 @@ def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
         list_ = f"hash(hash({table.text('session')}), hash({table.text('query')}))"
     elif table.has("user", "time"):
         relation, number = _sessions(table, options)
-        with reading_table(table.name):
-            ((untimed,),) = session.rows(
-                f"SELECT count(*) - count({table.seconds()}) {table.relation}"
-            )
-        oddities += (
-            Oddity(untimed, "rows without a readable time", "counted in their user's last session"),
-        )
+        oddities += _checked_times(table, options, session)
         list_ = f"hash({table.text('user')}, {number}, {table.text('query')})"
     elif table.has("user"):
         list_ = f"hash({table.text('user')}, {table.text('query')})"
     else:
         has_lists = False
+    if not _has_owner(table):
+        owner = "CAST(NULL AS UBIGINT)"
+    elif not owner:  # each list without a user or a session has an owner of its own
+        owner = f"coalesce({_owner(table)}, {list_})"
     select = (
         f"SELECT {list_} AS list, {table.text('query')} AS query, {table.text('doc')} AS doc, "
-        f"{table.position()} AS position, {value} AS value, {_owner(table)} AS owner, "
+        f"{table.position()} AS position, {value} AS value, {owner} AS owner, "
         f"{table.number('propensity')} AS propensity, {table.text('team')} AS team"
     )
     files = table.files if relation == table.relation else 0
@@ -592,16 +658,72 @@ def _are_flags(table: LogTable, session: Session) -> bool:
     return bool(known == rows and (rows == 0 or (least >= 0 and most <= 1)))
 
 
+def _unknown(role: str, table: LogTable, session: Session) -> tuple[int, int]:
+    """Return how many rows lack a value in the column of this role, and the number of all rows."""
+    column = name_quoted(table.columns[role])
+    with reading_table(table.name):
+        ((known, total),) = session.rows(f"SELECT count({column}), count(*) {table.relation}")
+    return total - known, total
+
+
+def _with_lists(table: LogTable, session: Session) -> tuple[LogTable, tuple[Oddity, ...]]:
+    """Return the rows whose list is known, and how many were left out."""
+    for role in ("list", "session", "user"):
+        if not table.has(role):
+            continue
+        count, total = _unknown(role, table, session)
+        if not count:
+            break
+        if count == total:
+            raise InputError(
+                f"{table.name}, column {table.columns[role]!r}", f"the {role} of each row", "none",
+                f"Name the column that contains it: columns {role}=….",
+            )  # fmt: skip
+        known = (
+            f"FROM (SELECT * {table.relation} WHERE {name_quoted(table.columns[role])} IS NOT NULL)"
+        )
+        return replace(table, relation=known, files=0), (
+            Oddity(count, f"rows without a {role}", "left out"),
+        )
+    return table, ()
+
+
+def _checked_times(table: LogTable, options: LogOptions, session: Session) -> tuple[Oddity, ...]:
+    """Reject times that can't be read, and count the unusual ones."""
+    columns = f"{table.text('user')} AS user_, {table.text('query')} AS query_, {table.position()} AS place, {table.seconds()} AS moment"
+    after = (
+        "moment - lag(moment) OVER () AS step, user_ = lag(user_) OVER () AND query_ = lag(query_) OVER () "
+        "AND place = lag(place) OVER () + 1 AS is_next"
+    )
+    with reading_table(table.name):
+        ((total, timed, jumps, example),) = session.rows(
+            f"SELECT count(*), count(moment), count(*) FILTER (is_next AND abs(step) > {_gap(options)!r}), min(example) FROM "
+            f"(SELECT moment, {after}, example FROM (SELECT {columns}, {table.text('time')} AS example {table.relation}))"
+        )
+    if total and not timed:
+        raise InputError(
+            f"{table.name}, column {table.columns['time']!r}", "times such as 2026-05-01 10:00:00, or seconds since 1970", shown(example),
+            "Write the times in one of these forms, or name another column: columns time=…, or columns session=….",
+        )  # fmt: skip
+    return (
+        Oddity(total - timed, "rows without a readable time", "counted in their user's last session"),
+        Oddity(jumps, "jumps of the clock within a list, by more than the gap between sessions", "the list was split"),
+    )  # fmt: skip
+
+
+def _gap(options: LogOptions) -> float:
+    """Return the seconds without a row after which a user's next session begins."""
+    gap = options.get("session_gap", 30.0)
+    return _MINUTE * arguments.number(gap, "session_gap", "minutes above 0", lambda n: n > 0)
+
+
 def _sessions(table: LogTable, options: LogOptions) -> tuple[str, str]:
     """Return a relation with the number of each row's session of its user, and that column.
 
     A session ends if the user's next row is later by more than the gap.
     """
-    gap = arguments.number(
-        options.get("session_gap", 30.0), "session_gap", "minutes above 0", lambda n: n > 0
-    )
     user, seconds = table.text("user"), table.seconds()
-    late = f"CAST({seconds} - lag({seconds}) OVER (PARTITION BY {user} ORDER BY {seconds}) > {gap * _MINUTE!r} AS INT)"
+    late = f"CAST({seconds} - lag({seconds}) OVER (PARTITION BY {user} ORDER BY {seconds}) > {_gap(options)!r} AS INT)"
     number = "gainful session"
     inner = f"SELECT *, coalesce({late}, 0) AS late, {seconds} AS moment {table.relation}"
     outer = f'SELECT *, sum(late) OVER (PARTITION BY {user} ORDER BY moment) AS "{number}" FROM ({inner})'
@@ -613,7 +735,7 @@ def _events(
 ) -> Shape:
     """Return the rows of a log of events; the shown documents come from the lists, or from impressions."""
     if not table.has("doc"):
-        raise no_column("doc", [*table.types], table.name)
+        raise _lacking("doc", table)
     if not table.has("list") and not table.has("session", "query"):
         raise InputError(
             table.name, "the list of each event: a column such as query_id or search_id, or session and query",
@@ -634,11 +756,16 @@ def _events(
             f"{table.number('position')} AS position, {action} AS action, CASE {action} {values} END AS weight, "
             f"{table.seconds()} AS moment, {_owner(table)} AS owner, {table.number('propensity')} AS propensity {table.relation}"
         )
+    first, offset = _first_position(options), 0
     if lists is None:
         source = "SELECT CAST(NULL AS VARCHAR) AS list, '' AS doc, CAST(0 AS DOUBLE) AS position WHERE false"
         heads = f"SELECT list, query, owner FROM {events}"
     else:
-        source = _shown_of(lists)
+        ((least,),) = session.rows(f"SELECT min(position) FROM {events} WHERE position >= 0")
+        if first is None:
+            first = int(least is None or least >= 1)
+        source = _shown_of(lists, first)
+        offset = (1 - first) * lists.has("shown")
         heads = (
             f"SELECT {_key(lists)} AS list, {lists.text('query')} AS query, {_owner(lists)} AS owner {lists.relation} "
             f"UNION ALL SELECT list, query, owner FROM {events}"
@@ -649,6 +776,9 @@ def _events(
         session.execute(
             f"INSERT INTO {shown_list} SELECT list, doc, position FROM {events} "
             f"WHERE action IN ({impressions}) AND list NOT IN (SELECT list FROM {shown_list} WHERE doc IS NOT NULL AND list IS NOT NULL)"
+        )
+        ((unplaced,),) = session.rows(
+            f"SELECT count(*) FROM {events} WHERE action IN ({impressions}) AND (doc IS NULL OR list IS NULL)"
         )
         session.execute(f"DELETE FROM {shown_list} WHERE doc IS NULL OR list IS NULL")
         ((rows,),) = session.rows(f"SELECT count(*) FROM {shown_list}")
@@ -667,19 +797,24 @@ def _events(
         f"FROM {shown_list} s LEFT JOIN ({clicks}) c ON s.list = c.list AND s.doc = c.doc "
         f"LEFT JOIN ({per_list}) o ON s.list = o.list"
     )
-    return Shape("an event", select, has_owners=True, oddities=_oddities_of_events(events, shown_list, clicks, impressions, session))  # fmt: skip
+    return Shape("an event", select, has_owners=True, oddities=_oddities_of_events(events, shown_list, clicks, impressions, offset, unplaced, session))  # fmt: skip
 
 
-def _shown_of(lists: LogTable) -> str:
-    """Return SQL for the shown documents of a table of lists: a row per list, or per document."""
+def _shown_of(lists: LogTable, first: int) -> str:
+    """Return SQL for the shown documents of a table of lists: a row per list, or per document.
+
+    Args:
+        lists: the table.
+        first: the position of first documents in the events.
+    """
     key = _key(lists)
     if lists.has("shown"):
         return (
-            f"SELECT list, unnest(ids) AS doc, CAST(generate_subscripts(ids, 1) AS DOUBLE) AS position FROM "
+            f"SELECT list, unnest(ids) AS doc, CAST(generate_subscripts(ids, 1) - {1 - first} AS DOUBLE) AS position FROM "
             f"(SELECT {key} AS list, {lists.items('shown')} AS ids {lists.relation})"
         )
     if not lists.has("doc", "position"):
-        raise no_column("shown", [*lists.types], lists.name)
+        raise _lacking("shown", lists)
     return f"SELECT {key} AS list, {lists.text('doc')} AS doc, {lists.number('position')} AS position {lists.relation}"
 
 
@@ -688,7 +823,7 @@ def _key(table: LogTable) -> str:
     if table.has("list"):
         return table.text("list")
     if not table.has("session", "query"):
-        raise no_column("list", [*table.types], table.name)
+        raise _lacking("list", table)
     return f"concat({table.text('session')}, chr(1), {table.text('query')})"
 
 
@@ -710,7 +845,13 @@ def _refuse_without(
 
 
 def _oddities_of_events(
-    events: str, shown_list: str, clicks: str, impressions: str, session: Session
+    events: str,
+    shown_list: str,
+    clicks: str,
+    impressions: str,
+    offset: int,
+    unplaced: int,
+    session: Session,
 ) -> tuple[Oddity, ...]:
     ((repeats,),) = session.rows(f"SELECT coalesce(sum(times - 1), 0) FROM ({clicks})")
     ((stray,),) = session.rows(
@@ -724,7 +865,7 @@ def _oddities_of_events(
         f"SELECT count(*) FROM {events} WHERE weight IS NULL AND action NOT IN ({impressions})"
     )
     ((elsewhere, compared),) = session.rows(
-        f"SELECT coalesce(sum(CAST(e.position - s.position NOT IN (0, -1) AS INT)), 0), count(e.position) "
+        f"SELECT coalesce(sum(CAST(e.position - s.position - {offset} NOT IN (0, -1) AS INT)), 0), count(e.position) "
         f"FROM {events} e JOIN {shown_list} s USING (list, doc) WHERE e.weight IS NOT NULL"
     )
     if compared and elsewhere > compared / 2:
@@ -735,6 +876,7 @@ def _oddities_of_events(
     return (
         Oddity(int(repeats), "repeated clicks on a document of a list", "counted once"),
         Oddity(int(stray), "clicks on documents that weren't shown", "left out"),
+        Oddity(unplaced, "impressions without a list or a document", "left out"),
         Oddity(int(early), "clicks before the impression", "kept"),
         Oddity(
             int(elsewhere),
