@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import gainful as gf
+from gainful.matching import array_matching
 from gainful.measures.measure import catalogue
 
 USERS, ITEMS = 60, 40
@@ -28,6 +29,13 @@ def data(request):
     return scores, seen, relevant
 
 
+@pytest.fixture(params=["all sorted", "searched"])
+def way(request, monkeypatch):
+    """Short lists are sorted with all their items; the ranks of relevant items in long ones are searched."""
+    if request.param == "searched":
+        monkeypatch.setattr(array_matching, "_LONG", 1)
+
+
 def as_dicts(scores, seen, relevant):
     judgments = {str(u): {str(i): int(row[i]) for i in np.flatnonzero(row)} for u, row in enumerate(relevant)}  # fmt: skip
     returned = (scores > -np.inf) & ~seen
@@ -35,6 +43,7 @@ def as_dicts(scores, seen, relevant):
     return judgments, run
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("measures", [MEASURES, FULL])
 @pytest.mark.parametrize("ties", ["average", "best", "worst"])
 def test_dense_and_sparse_matrices_are_what_dicts_are(data, measures, ties):
@@ -56,16 +65,23 @@ def test_dense_and_sparse_matrices_are_what_dicts_are(data, measures, ties):
         assert len(got.coverage.empty) == len(expected.coverage.empty)
 
 
-def test_every_measure_with_a_cutoff(data):
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("cutoff", ["@5", ""])
+def test_every_measure(data, cutoff):
     scores, seen, relevant = data
+    relevant[7] = np.where(relevant[8] > 0, -1, 0)
+    relevant[7, 0] = 2
+    relevant[seen] = 0
     judgments, run = as_dicts(*data)
     compared = 0
     for family in catalogue(needs="grades"):
         for policy in ({"ties": "average"}, {"ties": "best"}):
-            options = {"measures": f"{family.name}@5", "policy": policy}
+            options = {"measures": f"{family.name}{cutoff}", "policy": policy}
             try:
                 expected = gf.evaluate(judgments, run, **options)
-            except gf.errors.GainfulError:  # without a cutoff, or without a mean over ties
+            except (
+                gf.errors.GainfulError
+            ):  # with no cutoff or only with one, or without a mean over ties
                 continue
             got = gf.evaluate_arrays(scores=scores, seen=seen, relevant=relevant, **options)
             assert [*got.means.values()] == pytest.approx(
@@ -133,6 +149,8 @@ SCORES = [[0.2, 0.1], [0.1, 0.3]]
     [
         ({"scores": SCORES}, "expected labels and scores, or relevant"),
         ({"relevant": np.eye(2)}, "scores"),
+        ({"relevant": np.zeros((2, 2)), "scores": SCORES, "seen": np.ones((2, 2))}, "seen: expected items to rank"),
+        ({"relevant": np.zeros((2, 2)), "scores": np.full((2, 2), -np.inf)}, "scores: expected items to rank"),
         ({"relevant": np.eye(2), "scores": [[1.0]]}, "the shape of relevant"),
         ({"relevant": np.eye(2), "scores": SCORES, "seen": [True]}, "the shape of relevant"),
         ({"relevant": np.eye(2), "scores": SCORES, "labels": SCORES}, "relevant and labels"),

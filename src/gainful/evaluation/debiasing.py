@@ -321,7 +321,9 @@ def _refuse_other(measure: Measure) -> None:
     allowed = _PARAMETERS.get(measure.name)
     if allowed is None:
         expected = f"a sum over relevant items: {', '.join(_PARAMETERS)}"
-        raise InputError("measures", expected, str(measure))
+        meant = measure.name == "HitRate" and Measure("Success", k=measure.cutoff)
+        remedy = f"For the hit rate of all items, use {meant}." if meant else ""
+        raise InputError("measures", expected, str(measure), remedy)
     own = {name: measure.parameters[name] for name in allowed}
     if measure != Measure(measure.name, cutoff=measure.cutoff, **own):
         expected = f"{measure.name} with no parameters except {', '.join(allowed)}"
@@ -500,7 +502,9 @@ def correct_sampled(
     >>> round(found.value, 6) == round(found.sampled_value, 6)  # all items were ranked
     True
     """
-    (one,) = read_measures(measure)
+    one, *others = read_measures(measure)
+    if others:
+        raise InputError("measure", "one measure", f"{len(others) + 1}")
     most = arguments.whole(items, "items", least=2, most=10_000_000)
     drawn = arguments.whole(sampled, "sampled", least=1, most=10_000)
     if not replacement and drawn >= most:

@@ -18,7 +18,7 @@ from gainful.output.writing.result_base import Document
 from gainful.rows.duckdb_engine import Engine, Session
 from gainful.rows.identifiers import in_order
 from gainful.rows.input_types import TableLike
-from gainful.rows.run_and_judgment_columns import ALIASES, find_column
+from gainful.rows.run_and_judgment_columns import ALIASES, find_column, no_column
 from gainful.rows.side_table_columns import RATINGS
 from gainful.rows.side_table_reader import InputTable, read_table
 
@@ -231,6 +231,8 @@ def _read(
 def _column(table: InputTable, role: str, usual: tuple[str, ...], wanted: str | None) -> str | None:
     names = [*table.columns]
     place = find_column(role, usual, names, wanted, table.name)
+    if place is None and wanted is not None:
+        raise no_column(role, names, table.name, wanted)
     return None if place is None else names[place]
 
 

@@ -30,11 +30,15 @@ if TYPE_CHECKING:
     from gainful.matching.input import Judgments
 
 _ROW = b"row "  # the beginning of an id
+_LONG = 256  # documents in a list, from which on sorting all of them takes longer than searching
 _MANY_TIES = 0.75  # the share of documents; with fewer blocks, there are many ties
 
 
 def match(lists: Lists, policy: Policy) -> Matched:
     """Rank the documents of each list by score, and leave out those that aren't judged."""
+    ranked = policy.ties == "order" or policy.precision == "single" or policy.negative == "unjudged"
+    if lists.returned is not None and not ranked and lists.lengths.mean() >= _LONG:
+        return _match_judged(lists, lists.returned)
     matched = match_all(lists, policy)
     if lists.returned is None:
         return matched
@@ -50,6 +54,30 @@ def match(lists: Lists, policy: Policy) -> Matched:
         lowest_grade=float(pool.min(initial=np.inf)),
     )
     return replace(left, unjudged=seen - np.diff(left.offsets))
+
+
+def _match_judged(lists: Lists, returned: Ints) -> Matched:
+    """Rank the documents with a label by searching for their scores among the sorted scores of their list."""
+    firsts, lasts, grades, pools = ([np.empty(0, kind)] for kind in (np.int64, np.int64, float, float))  # fmt: skip
+    seen = np.zeros(lists.lengths.size, np.int64)
+    for place, (start, length) in enumerate(zip(lists.starts.tolist(), lists.lengths.tolist(), strict=True)):  # fmt: skip
+        scores, labels = (each[start : start + length] for each in (lists.scores, lists.labels))
+        judged = np.flatnonzero(labels)
+        ordered, own, graded = np.sort(scores), scores[judged], labels[judged].astype(np.float64)
+        seen[place] = length - ordered.searchsorted(-np.inf, "right")
+        first = length + 1 - ordered.searchsorted(own, "right")
+        order = np.lexsort((-graded, first))[: np.count_nonzero(own != -np.inf)]
+        firsts.append(first[order])
+        lasts.append(length - ordered.searchsorted(own[order]))
+        grades.append(graded[order])
+        pools.append(np.sort(graded)[::-1])
+    rows, judged_of = (offsets_of(np.array([*map(len, each[1:])], np.int64)) for each in (firsts, pools))  # fmt: skip
+    rank = np.concatenate(firsts)
+    matched = matched_lists(
+        lists.queries, rows, (rank, np.concatenate(lasts), rank), np.concatenate(grades),
+        np.concatenate(pools), judged_of,
+    )  # fmt: skip
+    return replace(matched, retrieved=returned, seen=seen, unjudged=seen - np.diff(rows))
 
 
 def match_all(lists: Lists, policy: Policy) -> Matched:

@@ -278,24 +278,22 @@ class Cells(NamedTuple):
     keys: Ints
     numbers: Numbers
 
-    def at(self, keys: Ints) -> Numbers:
-        """Return the numbers (n,) of cells, 0 for other cells.
+    def split(self, keys: Ints, *, ascending: bool) -> tuple[Numbers, "Cells"]:
+        """Return the numbers (n,) of cells, 0 for other cells, and the cells that aren't among these keys.
 
-        >>> Cells(np.array([1, 4]), np.array([2.0, 3.0])).at(np.array([4, 0, 1])).tolist()
-        [3.0, 0.0, 2.0]
+        >>> Cells(np.array([1, 4]), np.array([2.0, 3.0])).split(np.array([4, 0]), ascending=False)
+        (array([3., 0.]), Cells(keys=array([1]), numbers=array([2.])))
         """
-        return self.split(keys)[0]
-
-    def split(self, keys: Ints) -> tuple[Numbers, "Cells"]:
-        """Return the numbers (n,) of cells, 0 for other cells, and the cells that aren't among these keys."""
-        if not self.keys.size:
-            return np.zeros(keys.shape), self
-        places = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
-        hits = self.keys[places] == keys
-        others = np.ones(self.keys.size, np.bool_)
-        others[places[hits]] = False
-        numbers = np.where(hits, self.numbers[places], 0)
-        return numbers, Cells(self.keys[others], self.numbers[others])
+        numbers = np.zeros(keys.size, self.numbers.dtype)
+        if not keys.size:
+            return numbers, self
+        order = None if ascending else np.argsort(keys)
+        places = np.minimum(np.searchsorted(keys, self.keys, sorter=order), keys.size - 1)
+        if order is not None:
+            places = order[places]
+        hits = keys[places] == self.keys
+        numbers[places[hits]] = self.numbers[hits]
+        return numbers, Cells(self.keys[~hits], self.numbers[~hits])
 
     def has(self, keys: Ints) -> Bools:
         """Return whether each key (n,) is one of the cells."""
@@ -341,7 +339,7 @@ def read_lists_of_items(
         listed, _ = _cells(scores, "scores", shape, zeros=True)
         unseen = ~hidden.has(listed.keys) & ~np.isneginf(listed.numbers)
         keys, numbers = listed.keys[unseen], listed.numbers[unseen]
-        returned = np.bincount(keys // width, minlength=users)
+        returned = lengths = np.bincount(keys // width, minlength=users)
     else:
         if items is None:
             matrix, covered = _matrix(scores, "scores", shape), hidden.keys
@@ -351,16 +349,19 @@ def read_lists_of_items(
                 matrix[hidden.has(shown_keys)] = -np.inf
             covered = hidden.keys[:0]
         parts = [*_tops(matrix, covered, depth)]
-        keys, numbers, returned = (np.concatenate(part) for part in zip(*parts, strict=True))
+        keys, numbers, lengths, returned = (np.concatenate(part) for part in zip(*parts, strict=True))  # fmt: skip
         keys = keys if items is None else shown_keys.ravel()[keys]
-    labels, others = graded.split(keys)
-    owner = np.concatenate((keys // width, others.keys // width))
-    labels = np.concatenate((labels, others.numbers)).astype(np.float64)
-    ranked = np.concatenate((numbers.astype(np.float64), np.full(others.keys.size, -np.inf)))
+    labels, others = graded.split(keys, ascending=items is None)
+    labels = labels.astype(np.float64)
+    ranked = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64)
     if others.keys.size:
+        owner = np.concatenate((np.repeat(np.arange(users), lengths), others.keys // width))
         order = np.argsort(owner, kind="stable")
-        labels, ranked = labels[order], ranked[order]
-    lengths = np.bincount(owner, minlength=users)
+        labels = np.concatenate((labels, others.numbers))[order]
+        ranked = np.concatenate((ranked, np.full(others.keys.size, -np.inf, ranked.dtype)))[order]
+        lengths = np.bincount(owner, minlength=users)
+    if not labels.size:
+        raise InputError("seen" if hidden.keys.size else "scores", "items to rank", "none")
     if query is None:
         return replace(read_lists(labels, ranked, group=lengths), returned=returned)
     names = read_lists(np.zeros((users, 1)), np.zeros((users, 1)), query=query)
@@ -437,8 +438,8 @@ def _shown(items: ArrayLike, scores: Any, shape: tuple[int, int]) -> tuple[Ints,
 
 def _tops(
     scores: AnyArray, hidden: Ints, depth: int | None
-) -> Iterator[tuple[Ints, Numbers, Ints]]:
-    """Yield the places of the highest scores of some rows, these scores, and how many items each row has.
+) -> Iterator[tuple[Ints, Numbers, Ints, Ints]]:
+    """Yield the places of the highest scores of some rows, these scores, and for each row how many, and of how many items.
 
     A row is only partitioned, not sorted. `hidden` are the places of items that count as not returned.
     """
@@ -456,4 +457,4 @@ def _tops(
             last = np.partition(part, width - depth, axis=1)[:, width - depth, None]
             kept &= part >= last
         places = np.flatnonzero(kept)
-        yield places + first, part.ravel()[places], returned
+        yield places + first, part.ravel()[places], kept.sum(axis=1), returned

@@ -57,11 +57,7 @@ NO_HEADER = (
 LETOR = re.compile(rb"\s*\S+\s+qid:\S+")
 """A line of labels with a query for each."""
 _TABLE = "Columns of a table without a header are named by their numbers: query=1, doc=2 …."
-_PAIR = re.compile(r"\(\w+,\w+\)")
-_CANDIDATES = (
-    "These look like NCF's candidates: a pair (user,item), and items that the user did not rate. Pass the ratings "
-    "(.test.rating) as judgments, and your model's scores of the candidates as a run."
-)
+_CANDIDATES = re.compile(rb"\(\w+,\w+\)(\t\w+){4,}\s*")  # more items than a row has fields
 _NULL = "A line with null contains no row: remove it."
 _EMPTY = "Remove the row: all of its fields are blank."
 _LONGEST, _LONGEST_NAMES = 60, 120
@@ -156,7 +152,7 @@ class Head:
 
 
 def head_of(data: bytes, name: str, contents: str) -> Head:
-    """Return the beginning of a file; raise if it isn't text.
+    """Return the beginning of a file; raise if it isn't text, or contains NCF's candidates.
 
     Args:
         data: the first bytes.
@@ -173,6 +169,12 @@ def head_of(data: bytes, name: str, contents: str) -> Head:
     head = Head(name, data[start:], skipped=blank.count(b"\n"))
     if is_binary(data) or b"\0" in head.first:
         raise no_text(name, data)
+    if _CANDIDATES.fullmatch(head.first):
+        found = "NCF's candidates: a pair (user,item), and items that the user did not rate"
+        remedy = (
+            "Pass the ratings (.test.rating), and your model's scores of the candidates as a run."
+        )
+        raise InputError(head.where, contents, found, remedy)
     return head
 
 
@@ -662,7 +664,7 @@ def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
         other = "" if layout.numbered else other_kind(len(fields), kind)
         remedy = LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else other
         if not remedy and number == 1:
-            remedy = _CANDIDATES if _PAIR.fullmatch(fields[0]) else _TABLE
+            remedy = _TABLE
         if problem.code != "rows.fields" or not remedy:
             raise
         code = "input.swapped" if remedy == other else problem.code

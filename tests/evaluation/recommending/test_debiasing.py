@@ -300,10 +300,12 @@ def test_the_order_of_two_models():
     ("call", "message"),
     [
         (lambda: gf.recommending.correct_sampled([0, 1], items=9, sampled=3), "ranks from 1 to 4"),
+        (lambda: gf.recommending.correct_sampled([1, 2], ["AP", "RR"], items=9, sampled=3), "expected one measure, found 2"),
         (lambda: gf.recommending.correct_sampled([1.5, 1], items=9, sampled=3), "whole numbers"),
         (lambda: gf.recommending.correct_sampled([1, 2], items=3, sampled=3), "at most the 2"),
         (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "ILD@3", history=HISTORY), "ILD"),
         (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "ERR", history=HISTORY), "a sum over relevant items"),
+        (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "HitRate@3", history=HISTORY), "use Success@3"),
         (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "AP(denominator=min)", history=HISTORY), "no parameters except rel"),
         (lambda: gf.recommending.debias({"u": ["a"]}, {"r": {"u": ["a"]}}, "P", history=HISTORY), "P with a cutoff"),
         (lambda: gf.recommending.debias({"u": ["a", "b"]}, {"r": {"u": ["a"]}}, "RR", history=HISTORY), "one relevant item for each user"),

@@ -43,13 +43,28 @@ def test_two_colons(tmp_path):
         gf.recommending.split(path)
 
 
-def test_candidates_of_ncf(tmp_path):
+USES = {
+    "judgments": lambda path: gf.evaluate(path, {"1": ["9"]}, "R@1"),
+    "run": lambda path: gf.evaluate({"1": ["9"]}, path, "R@1"),
+    "ratings": gf.recommending.split,
+    "history": lambda path: gf.recommending.evaluate_recommendations({"1": ["9"]}, "Novelty@1", history=path),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+def test_candidates_of_ncf(tmp_path, use):
     path = tmp_path / "ml-1m.test.negative"
     path.write_text(
         "".join(f"({user},9)\t" + "\t".join(map(str, range(10, 40))) + "\n" for user in "12")
     )
     with pytest.raises(gf.errors.InputError, match=r"NCF's candidates.*\.test\.rating"):
-        gf.evaluate(path, {"1": ["9"]}, "R@1")
+        USES[use](path)
+
+
+def test_pairs_may_be_ids(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("(1,2)\t7\t3\t978300760\n(1,2)\t8\t4\t978300761\n")
+    assert gf.recommending.split(path).judgments == {"(1,2)": {"8": 4.0}}
 
 
 def random_rows(seed=0, rows=400):
@@ -170,6 +185,8 @@ ROWS = [{"user": "u", "item": "a", "time": 1}, {"user": "u", "item": "b", "time"
         (ROWS, {"method": "time", "at": "soon"}, "a date such as"),
         (ROWS, {"core": 2}, "interactions left"),
         (ROWS, {"columns": {"user": "u"}}, "query"),
+        (ROWS, {"columns": {"grade": "starz"}}, "starz"),
+        (ROWS, {"columns": {"time": "tyme"}}, "tyme"),
         ([{**ROWS[0], "time": "soon"}], {}, "a date such as"),
         ([{**ROWS[0], "rating": None}, {**ROWS[1], "rating": 2}], {}, "a rating"),
     ],
