@@ -33,6 +33,10 @@ def test_bytes_and_groups_and_the_page():
     page, evidence = evidence_of({"large": LARGE}, offsets="bytes", depth=1)
     assert [passage["group"] for passage in evidence["passages"]] == [None, None]
     assert "rank ${rank}" in page.to_html()
+    # `gainful explain --swap` rejects measures of evidence, so the page doesn't suggest it.
+    assert page.payload()["what_if"] == {
+        "why": "evidence_recall@1 needs evidence", "explained": False,
+    }  # fmt: skip
     either = gf.report(
         {"q": [["25 days", "March"]]}, {"run": {"q": [("leave.md", 0, 9)]}}, "evidence_groups@1",
         documents={"leave.md": TEXT}, offsets="characters",

@@ -8,6 +8,7 @@ from gainful.analysis.explanation.worked_lists import IDEAL, Sums, is_discounted
 from gainful.evaluation.evaluate import unnormalised
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GRADES
 from gainful.measures.policy import Policy
 from gainful.reporting.query_details import Number, plain
 
@@ -21,6 +22,8 @@ def what_if_section(
 ) -> dict[str, object]:
     """Return the names of the sums, the gains of the grades, and why some kinds of change can't be computed.
 
+    `explained` is false if `gainful explain` can't compute them either.
+
     Args:
         measure: the primary measure.
         policy: the policy of all runs.
@@ -29,6 +32,8 @@ def what_if_section(
     >>> what_if_section(Measure("AP"), Policy(), {})
     {'why': "AP isn't a sum of gains with discounts"}
     """
+    if measure.family.needs != GRADES:
+        return {"why": f"{measure} needs {measure.family.needs}", "explained": False}
     if not is_discounted(measure) or measure.name == IDEAL:
         return {"why": f"{measure} isn't a sum of gains with discounts"}
     first = next(iter(matched.values()))

@@ -10,6 +10,7 @@ function whatIf(detail, query) {
   const runs = names.map((_, run) => run).filter((run) => slotsOf(detail, run).length);
   if (report.what_if.why || !runs.length) {
     const why = report.what_if.why || "no run has a list whose value is a sum";
+    if (report.what_if.explained === false) return [h("p", { class: "quiet" }, said(`The value of a changed list can't be computed, because ${why}.`))];
     return [h("p", { class: "quiet" }, said(`This page can't recompute the value of a changed list, because ${why}. This command can (also --move, --remove and --regrade):`)), explainCommand(query, " --swap 1,2")];
   }
   const change = { run: runs.includes(pair.right) ? pair.right : runs[0], kind: 0, first: 0, second: 1, grade: 0 };
