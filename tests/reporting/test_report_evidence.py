@@ -52,3 +52,11 @@ def test_without_texts_only_offsets_are_shown():
     assert (
         "evidence" not in gf.report({"q": {"a": 1}}, {"r": {"q": ["a"]}}).payload()["details"]["0"]
     )
+
+
+def test_the_number_of_passages_that_are_not_shown_is_known():
+    judged = {"q": [("d", 10 * at, 10 * at + 5) for at in range(30)]}
+    run = {"q": [("d", 0, 400)]}
+    page = gf.report(judged, {"run": run}, "evidence_recall@1", offsets="characters")
+    evidence = page.payload()["details"]["0"]["evidence"]
+    assert (len(evidence["passages"]), evidence["of"]) == (20, 30)

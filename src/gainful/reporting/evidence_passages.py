@@ -48,7 +48,7 @@ class EvidencePassages:
         by_run = [
             None
             if found is None
-            else covered_passages(found, listed_chunks(found, query, self.depth), query)[:_MOST]
+            else covered_passages(found, listed_chunks(found, query, self.depth), query)
             for found in self._found
         ]
         known = next((found for found in self._found if found is not None), None)
@@ -66,9 +66,10 @@ class EvidencePassages:
                 **_around(texts, passage),
                 "runs": [None if own is None else _parts(texts, own[place]) for own in by_run],
             }
-            for place, passage in enumerate(some)
+            for place, passage in enumerate(some[:_MOST])
         ]
-        return {"evidence": {"unit": known.evidence.unit, "passages": passages}}
+        unit = known.evidence.unit
+        return {"evidence": {"unit": unit, "passages": passages, "of": len(some)}}
 
 
 def _text(texts: Texts, doc: str, start: int, end: int) -> str | None:

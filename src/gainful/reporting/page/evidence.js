@@ -3,11 +3,11 @@
 /** The evidence of a query: for each of these runs, its passages with the parts that chunks contain. */
 function evidenceOf(detail, runs) {
   if (!detail.evidence) return [];
-  const { passages, unit } = detail.evidence;
+  const { passages, unit, of } = detail.evidence;
   const lists = runs.map((run) => evidenceOfRun(passages, run));
   return [
     h("h3", null, "Evidence"),
-    lead(`Marked text is in a retrieved chunk, with the rank of the first one. Underlined text was not retrieved. Offsets count ${unit}.`),
+    lead(`Marked text is in a retrieved chunk, with the rank of the first one. Underlined text was not retrieved. Offsets count ${unit}.${of > passages.length ? ` Only the first ${passages.length} of ${whole(of)} passages are shown.` : ""}`),
     h("div", { class: "evidence" }, ...lists),
   ];
 }
