@@ -179,7 +179,8 @@ class Debiased(Document):
 
     Attributes:
         rows: a row for each run and measure: run, measure, value, its interval (low, high), plain (the
-            value without correction), and the difference from the first run with its interval.
+            value without correction), without (the number of users without relevant items, who are left
+            out), and the difference from the first run with its interval.
         users: the number of users with relevant items.
         effective: the effective number of relevant items, (Σw)² / Σw².
         relevant: the number of relevant items.
@@ -206,7 +207,14 @@ class Debiased(Document):
         estimated = [f"γ = {self.gamma:g}; try several values."]
         if self.exponent is not None:
             estimated = self.exponent.sentences()
-        return [f"{said}; {self.clipped:.0%} of the propensities were clipped.", *estimated]
+        notes = [f"{said}; {self.clipped:.0%} of the propensities were clipped.", *estimated]
+        for measure, count in {row["measure"]: row["without"] for row in self.rows}.items():
+            if count:
+                verb = (
+                    "has no relevant item and is" if count == 1 else "have no relevant item and are"
+                )
+                notes.append(f"{measure}: {counted(count, 'user')} {verb} left out.")
+        return notes
 
     def table(self) -> Table:
         """Return the rows."""
@@ -299,13 +307,14 @@ def debias(
     weights = 1 / chances[judged.items[some]]
     warn_of_ratings(np.unique(judged.numbers).tolist(), asked, "judgments")
     rows: list[dict[str, Any]] = []
+    known = np.unique(judged.users).size
     for measure in asked:
         first: Floats | None = None
         for name, of_run in lists.items():
             own = _terms(measure, of_run, sources, 1 / chances)
             scale, ideal = (own.scale, own.ideal) if method == "snips" else (own.ideal, own.ideal)
             value, low, high = _ratio(own.value, scale, share, ideal)
-            row = {"run": name, "measure": str(measure), "value": value, "low": low, "high": high, "plain": float(own.plain.mean())}  # fmt: skip
+            row = {"run": name, "measure": str(measure), "value": value, "low": low, "high": high, "plain": float(own.plain.mean()), "without": known - own.plain.size}  # fmt: skip
             against = (None,) * 3 if first is None else _ratio(own.value - first, scale, share, ideal)  # fmt: skip
             rows.append(row | dict(zip(_DIFFERENCE, against, strict=True)))
             first = own.value if first is None else first

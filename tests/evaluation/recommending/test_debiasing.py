@@ -136,6 +136,19 @@ def test_one_relevant_item_each():
     assert [row["value"] for row in rows] == pytest.approx([(1 + 4 / 2) / 5, 1 / 5, 1 / 5])
 
 
+def test_users_without_relevant_items_are_left_out_and_counted():
+    liked = {"u": {"a": 5}, "v": {"b": 2}, "w": {"c": 0}}
+    runs = {"r": {"u": ["a"], "v": ["b"], "w": ["c"]}}
+    found = gf.recommending.debias(liked, runs, ["R(rel=4)@1", "CG@1"], history=HISTORY)
+    assert [(row["plain"], row["without"]) for row in found.rows] == [(1, 2), (3.5, 1)]
+    assert found.sentences()[2:] == [
+        "R(rel=4)@1: 2 users have no relevant item and are left out.",
+        "CG@1: 1 user has no relevant item and is left out.",
+    ]
+    options = {"measures": "R(rel=4)@1", "policy": {"empty": "skip"}}
+    assert gf.evaluate(liked, runs["r"], **options)["R(rel=4)@1"] == found.rows[0]["plain"]
+
+
 def test_the_best_orders_keep_their_value():
     """SNIPS divides by the best order of the weighted gains, in which rare items are first."""
     counts, history, liked, _ = random_case()
