@@ -169,31 +169,31 @@ def parquet_table(parts: Sequence[Path], session: Session, name: str) -> TypedTa
     """Return the table in one Parquet file, or in several with the same columns."""
     refuse_versioned_tables((part.parent for part in parts), name)
     files = ", ".join(file_quoted(part, session) for part in parts)
-    partitioned = str(_is_partitioned(parts, name)).lower()
-    relation = (
-        f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning={partitioned}, "
-        "hive_types_autocast=false)"
-    )
+    reader = f"FROM read_parquet([{files}], binary_as_string=true, hive_types_autocast=false, "
+    relation = f"{reader}hive_partitioning=false)"
     described = described_columns(relation, session, name)
     written = [described]
     # Only the files tell the columns of other parts, and which names were repeated.
     if len(parts) > 1 or any(_RENAMED.search(column) for column, _ in described):
         written = _written_columns(files, session, name)
-        if partitioned == "true":
-            of_folders = described[len(written[0]) :]
-            written = [[*part, *of_folders] for part in written]
+    of_folders = _folder_columns(parts, name)
+    if of_folders and not of_folders & {column.lower() for column, _ in chain(*written)}:
+        relation = f"{reader}hive_partitioning=true)"
+        with_folders = described_columns(relation, session, name)
+        written = [[*part, *with_folders[len(described) :]] for part in written]
+        described = with_folders
     return TypedTable(name, relation, described, written, files)
 
 
-def _is_partitioned(parts: Sequence[Path], name: str) -> bool:
-    """Return whether the folders of all parts, such as year=2026/month=01, name the same columns."""
+def _folder_columns(parts: Sequence[Path], name: str) -> set[str]:
+    """Return the columns that the folders of all parts, such as year=2026/month=01, name; none if they differ."""
     if len(parts) == 1 and str(parts[0]) == str(Path(name)):
-        return False
+        return set()
     columns = {
-        tuple(folder.partition("=")[0] for folder in part.parts[:-1] if "=" in folder)
+        tuple(folder.partition("=")[0].lower() for folder in part.parts[:-1] if "=" in folder)
         for part in parts
     }
-    return len(columns) == 1 and columns != {()}
+    return set(*columns) if len(columns) == 1 else set()
 
 
 def frame_table(frame: object, readable: object, session: Session, name: str) -> TypedTable:
