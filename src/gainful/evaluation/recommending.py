@@ -360,6 +360,10 @@ def _rows_of(record: Mapping[str, object]) -> Iterator[dict[str, object]]:
     shares = {name: cell for name, cell in record.items() if isinstance(cell, Mapping)}
     record = {**record, **shares}
     for name, cell in shares.items():
+        for share in cell.values():
+            if not isinstance(share, int | float | np.number):
+                where = f"items, item {record.get('item')!r}, {name}"
+                raise InputError(where, "the share of each group, as a number", repr(share))
         record |= {name: [*cell], name + _SHARE_OF: [*cell.values()]}
     lists = {name: [*cell] for name, cell in record.items() if isinstance(cell, _SEVERAL)}
     for place in range(max([1, *map(len, lists.values())])):
@@ -410,7 +414,15 @@ def _shares_of(column: str, table: InputTable) -> Floats | None:
     if name not in table.columns or not _is_share(name, table):
         return None
     shares = table.numbers(name)
-    shares = np.where(np.isnan(shares), 1.0, shares)
+    missing = np.isnan(shares)
+    others = {table["item"][row] for row in np.flatnonzero(~missing).tolist()}
+    cells = table.texts(column)
+    for row in np.flatnonzero(missing).tolist():
+        if table["item"][row] in others and cells[row] is not None:
+            raise InputError(
+                f"{table.where(row)}, item {table['item'][row]!r}", f"a {name}", "none"
+            )
+    shares = np.where(missing, 1.0, shares)
     for row in np.flatnonzero(shares < 0)[:1].tolist():
         where = f"{table.where(row)}, item {table['item'][row]!r}"
         raise InputError(where, f"a {name} of at least 0", f"{shares[row]:g}")

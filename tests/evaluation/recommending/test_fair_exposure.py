@@ -276,6 +276,18 @@ def test_a_negative_share():
         evaluate({"u": ["a"]}, "Exposure", items=items)
 
 
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"x": math.nan, "y": 1}, "item 'a': expected a g_share, found none"),
+        ({"x": "half", "y": 1}, "item 'a', g: expected the share of each group, as a number, found 'half'"),
+    ],
+)  # fmt: skip
+def test_a_share_that_is_missing_or_no_number(groups, message):
+    with pytest.raises(gf.errors.InputError, match=message):
+        evaluate({"u": ["a", "b"]}, "Exposure", items={"a": {"g": groups}, "b": {"g": {"y": 1}}})
+
+
 def test_attention_from_a_log():
     items = {"a": "x", "b": "y", "c": "x"}
     found = evaluate({"u": ["a", "b", "c"]}, "Exposure(group=x, attention=[1, 0.6, 0.2])", items=items)  # fmt: skip
