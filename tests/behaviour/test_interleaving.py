@@ -193,6 +193,21 @@ def test_the_preference_and_its_interval_by_hand():
     assert row.word == "better"
 
 
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_clicks_on_documents_without_a_team_are_counted_in_a_warning(nothing):
+    rows = [
+        {"session": s, "query": "soup", "doc": d, "position": p, "team": t, "clicked": d in clicked}
+        for s, clicked in enumerate(["a", "bc", "c", "bc"])
+        for p, (d, t) in enumerate([("a", "A"), ("b", "B"), ("c", nothing)], 1)
+    ]
+    with pytest.warns(
+        gf.errors.GainfulWarning, match=r": 3 clicks of 6 on documents without a team"
+    ):
+        verdict = gf.behaviour.interleaving_verdict(rows)
+    (row,) = verdict.rows
+    assert (row.wins, row.losses, row.ties) == (2, 1, 1)
+
+
 def test_few_lists_have_no_verdict():
     verdict = gf.behaviour.interleaving_verdict(_log("team_draft", {"e", "d"}, lists=8))
     assert verdict[0].low is None

@@ -13,7 +13,7 @@ from gainful.arithmetic.statistics.distributions import coin_two_sided, normal_q
 from gainful.array_types import Floats
 from gainful.behaviour.click_log import ClickLog, read_log
 from gainful.behaviour.log_tables import LogOptions
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.matching.keyword_options import takes
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
@@ -338,6 +338,12 @@ def _credit_of_teams(log: ClickLog) -> tuple[list[str], Floats]:
     if len(names) < 2:
         raise InputError("log, team", "two or more teams", ", ".join(names) or "none")
     starts, clicks = log.shown.starts, log.shown.clicks
+    unknown = int((clicks & ~np.isin(teams, names)).sum())
+    if unknown:
+        warn(
+            f"interleaving_verdict: {counted(unknown, 'click')} of {int(clicks.sum())} on documents without a team "
+            "aren't counted for any run."
+        )
     counts = [np.add.reduceat(clicks & (teams == name), starts[:-1]) for name in names]
     return names, np.stack(counts, axis=1).astype(np.float64)
 
