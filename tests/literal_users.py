@@ -1,11 +1,11 @@
 """The literal formulas of graded measures and of models of users."""
 
-import math
 from builtins import max as builtins_max
 from fractions import Fraction
 
 from scipy.special import zeta
 
+from literal import discount_of
 from literal_query import formula, worths
 
 
@@ -99,7 +99,7 @@ def bejeweled(q, T, K, rel, max):  # noqa: A002, N803
     return float(total / rank)
 
 
-def continuation(user, rank, gains, p, T, K):  # noqa: N803
+def continuation(user, rank, gains, p, T, K, by_rank):  # noqa: N803
     """The probability C(i) that the user goes on from a rank, from what was gained down to it."""
     if user == "RBP":
         return p
@@ -111,31 +111,34 @@ def continuation(user, rank, gains, p, T, K):  # noqa: N803
     if user == "BPM":
         return float(rank < K and sum(gains[:rank]) < T)
     if user == "SDCG":
-        return math.log2(rank + 1) / math.log2(rank + 2) if rank < K else 0.0
+        return by_rank(rank + 1) / by_rank(rank) if rank < K else 0.0
     return float(rank < K)
 
 
-def views_of(user, gains, depth, p, T, K):  # noqa: N803
+def views_of(user, gains, depth, p, T, K, discount, base):  # noqa: N803
+    def by_rank(rank):
+        return discount_of(discount, base, rank)
+
     view, views = 1.0, []
     for rank in range(1, depth + 1):
         views.append(view)
-        view *= continuation(user, rank, gains, p, Fraction(T), K)
+        view *= continuation(user, rank, gains, p, Fraction(T), K, by_rank)
     return views, view
 
 
 @formula("ETG")
-def expected_total_gain(q, user, p, T, K, rel, max):  # noqa: A002, N803
+def expected_total_gain(q, user, p, T, K, rel, max, discount="log", base=2):  # noqa: A002, N803
     gains = worths(q, rel, max)
-    views, _ = views_of(user, gains, len(gains), p, T, K)
+    views, _ = views_of(user, gains, len(gains), p, T, K, discount, base)
     return sum(view * float(worth) for view, worth in zip(views, gains, strict=True))
 
 
 @formula("ED")
-def expected_depth(q, user, p, T, K, rel, max):  # noqa: A002, N803
+def expected_depth(q, user, p, T, K, rel, max, discount="log", base=2):  # noqa: A002, N803
     """Behind the list, the views of a user who never surely stops fall by p, or as 1/(i + a)²."""
     gains = worths(q, rel, max)
     depth = builtins_max(len(gains), int(K))
-    views, beyond = views_of(user, gains, depth, p, T, K)
+    views, beyond = views_of(user, gains, depth, p, T, K, discount, base)
     total = sum(views)
     if user == "RBP":
         return total + beyond / (1 - p)

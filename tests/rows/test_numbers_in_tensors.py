@@ -76,7 +76,9 @@ def test_one_without_dimensions_is_a_number_in_rows(form, scalar):
 @pytest.mark.parametrize("array", ARRAYS)
 def test_an_array_is_refused_with_query_document_and_what_to_write(way, array):
     make = ARRAYS[array]
-    told = r"query 'q', document 'a': expected a finite number as the {}, found .* of shape .*item\(\)"
+    told = (
+        r"query 'q', document 'a': expected a finite number as the {}, found .* of shape .*item\(\)"
+    )
     with pytest.raises(gf.errors.InputError, match=told.format("score")):
         WAYS[way]({"q": GRADES}, dicts(make, SCORES))
     with pytest.raises(gf.errors.InputError, match=told.format("grade")):

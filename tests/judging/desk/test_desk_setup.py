@@ -138,7 +138,7 @@ def test_ranks_reach_an_assessor_only_where_the_lead_shows_them(own, lead, tmp_p
         ({"overlap": True}, "whole number"),
         ({"measure": "nDGC@10"}, "nDCG"),
         ({"measure": "exec('1')"}, ""),
-        ({"measure": ["nDCG"]}, "text"),
+        ({"measure": ["nDCG"]}, "string"),
         ({"title": "x" * 300}, "200"),
         ({"title": "a\0b"}, "NUL"),
         ({"overlap_share": 2}, "from 0 to 1"),
