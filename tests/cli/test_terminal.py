@@ -191,7 +191,10 @@ CALLS = {
         ("conformance", "--topic", "definition", sys.executable, "-S", "answer.py", 1),
         ("conformance", "--topic", "definition", "--print"),
     ],
-    "convert": [("convert", RUNS[0], "again.csv", "--as", "run")],
+    "convert": [
+        ("convert", RUNS[0], "again.csv", "--as", "run"),
+        ("convert", "history.csv", "held.csv", "--as", "judgments", "--hold-out", "random"),
+    ],
     "config": [("config",)],
     "completion": [("completion", "zsh"), ("completion", "fish")],
     "help": [("help", "policy"), ("help", "evaluate")],

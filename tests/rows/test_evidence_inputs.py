@@ -249,9 +249,9 @@ def test_evidence_that_occurs_several_times_is_reported():
 
 
 WRONG = {
-    "negative": ({"q": [("leave.md", -1, 5)]}, "evidence, query 'q', 1: expected offsets from 0, found -1 to 5"),
-    "empty": ({"q": [("leave.md", 5, 5)]}, "expected an end behind the start, found 5 to 5"),
-    "reversed": ({"q": [("leave.md", 9, 5)]}, "expected an end behind the start, found 9 to 5"),
+    "negative": ({"q": [("leave.md", -1, 5)]}, "evidence, query 'q', 1: expected non-negative offsets, found -1 to 5"),
+    "empty": ({"q": [("leave.md", 5, 5)]}, "expected an end after the start, found 5 to 5"),
+    "reversed": ({"q": [("leave.md", 9, 5)]}, "expected an end after the start, found 9 to 5"),
     "beyond": ({"q": [("leave.md", 0, 900)]}, "an end within document 'leave.md', which has 83 characters, found 900"),
     "fraction": ([{"query": "q", "document": "leave.md", "start": 0.5, "end": 3}], "record 1: expected whole numbers"),
     "not a number": ([{"query": "q", "document": "leave.md", "start": "x", "end": 3}], "record 1, start: expected a number"),
@@ -462,10 +462,10 @@ def test_lists_of_one_kind_of_item_are_read_like_mixed_ones(mixed):
 @pytest.mark.parametrize(
     ("rows", "place"),
     [
-        ([{"query": "q", "document": "d", "start": 0, "end": 1}, {"query": "q", "document": "d", "start": 2, "end": 1}], "record 2: expected an end behind"),
-        ([{"query": "q", "document": "d", "start": 0, "end": 1}, {"question": "q", "document": "d", "start": 2, "end": 1}], "record 2, 1: expected an end behind"),
-        ({"q": [("d", 0, 1), ("d", 2, 1)]}, "query 'q', 2: expected an end behind"),
-        ([{"question": "q", "evidence": [("d", 0, 1), ("d", 2, 1)]}], "record 1, 'evidence', 2: expected an end behind"),
+        ([{"query": "q", "document": "d", "start": 0, "end": 1}, {"query": "q", "document": "d", "start": 2, "end": 1}], "record 2: expected an end after"),
+        ([{"query": "q", "document": "d", "start": 0, "end": 1}, {"question": "q", "document": "d", "start": 2, "end": 1}], "record 2, 1: expected an end after"),
+        ({"q": [("d", 0, 1), ("d", 2, 1)]}, "query 'q', 2: expected an end after"),
+        ([{"question": "q", "evidence": [("d", 0, 1), ("d", 2, 1)]}], "record 1, 'evidence', 2: expected an end after"),
     ],
 )  # fmt: skip
 def test_errors_say_where_in_the_lists_they_are(rows, place):

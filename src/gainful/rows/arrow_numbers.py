@@ -64,7 +64,7 @@ class StreamError(Exception):
 def blocks_of_numbers(
     stream: Callable[[], object], size: int
 ) -> Generator[dict[str, AnyArray], None, None]:
-    """Yield the columns of a stream, which contain numbers and no missing values, in blocks of so many rows.
+    """Yield the columns of a stream, which contain numbers and no missing values, in blocks of `size` rows.
 
     Args:
         stream: returns the capsule of the stream; it is called with the first block.

@@ -920,12 +920,12 @@ class _Search:
             found = "none" if np.isnan(start[row]) else f"{self._span(row)} without a document"
             expected = "a passage: a document with start and end, or text"
             raise self._error(row, expected, found, remedy)
-        behind = "The end is the first position behind the passage."
+        after = "The end is the first position after the passage."
         for wrong, expected, advice in (
             (np.isnan(start) | np.isnan(end), "start and end, or text", remedy),
             ((start % 1 != 0) | (end % 1 != 0), "whole numbers as start and end", ""),
-            ((start < 0) | (end < 0), "offsets from 0", ""),
-            (end <= start, "an end behind the start", behind),
+            ((start < 0) | (end < 0), "non-negative offsets", ""),
+            (end <= start, "an end after the start", after),
             (end > _LARGEST, f"offsets up to {_LARGEST:,}", ""),
         ):
             if wrong.any():

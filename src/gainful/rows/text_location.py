@@ -24,7 +24,7 @@ class Place:
     Attributes:
         doc: the document.
         start: the first character.
-        end: the character behind the last one.
+        end: the position after the last character.
         exact: whether the text there is the same, including white space and quotes.
         others: the number of other places with the same text.
     """

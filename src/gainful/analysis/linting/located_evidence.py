@@ -33,7 +33,7 @@ class Passage:
         places: in how many places it occurs.
         doc: the document of the first place, or else of the nearest passage; None if nothing is like it.
         start: the first character there.
-        end: the character behind the last one.
+        end: the position after the last character.
         similarity: the share of characters that match: 1, unless it is not found.
         exact: whether the text there is the same, including white space and quotes.
         group: its group, if it has one.
